@@ -38,37 +38,30 @@ static void forking_close(struct forking *f)
     goat_document_close(&f->document);
 }
 
+/* The caller closes the fork, also after a failure. */
 static enum err_code forking_open(struct forking *f, const struct store *st,
                                   const struct session_ref *ref, struct err *e)
 {
-    *f = (struct forking){ .st = st, .ref = ref };
-    TRY(goat_log_open(&f->log, ref, NULL, e));
-    enum err_code rc = goat_document_open(ref, &f->document, e);
-
-    if (rc)
-        goat_log_close(&f->log);
+    *f = (struct forking){ .st = st, .ref = ref, .log.none = true };
     host_generate_id(f->id);
-    return rc;
+    TRY(goat_log_open(&f->log, ref, NULL, e));
+    return goat_document_open(ref, &f->document, e);
 }
 
 static enum err_code goat_find_fork_end(struct forking *f, struct slice at, struct err *e)
 {
     const struct index *ix = &f->log.file.index;
     size_t line = ix->n;
-    enum err_code rc;
     struct goat_entry entry;
 
     if (at.n) {
-        rc = jsonl_find_row(&f->log.file, &goat_format, at, &line, e);
-        if (rc)
-            return rc;
+        TRY(jsonl_find_row(&f->log.file, &goat_format, at, &line, e));
         f->copied = jsonl_fork_to(&f->log.file, line);
 
         /* Read the message's whole uuid, because the request may contain only its beginning. */
         TRY(goat_log_entry(&f->log, line, &entry, e));
-        if (!json_text(entry.uuid, &f->document.arena, &f->at) ||
-            !(f->at = arena_copy(&f->document.arena, f->at)).p)
-            return err_nomem(e);
+        NEED(json_text(entry.uuid, &f->document.arena, &f->at));
+        NEED((f->at = arena_copy(&f->document.arena, f->at)).p);
         return ERR_OK;
     }
     if (line && goat_log_is_torn_end(&f->log, line - 1) && ix->line[line - 1].state != LINE_OK)
@@ -230,17 +223,12 @@ enum err_code goat_fork(const struct store *st, const struct session_ref *ref,
                         const struct fork_request *req, struct change *c, struct fork_result *out,
                         struct err *e)
 {
-    struct forking f;
+    CLEANUP(forking_close) struct forking f = { .log.none = true };
 
     TRY(forking_open(&f, st, ref, e));
-    enum err_code rc = name_fork(&f, req->id, e);
-
-    if (!rc)
-        rc = goat_find_fork_end(&f, req->at, e);
-    if (!rc)
-        rc = copy(&f, req, c, out, e);
-    forking_close(&f);
-    return rc;
+    TRY(name_fork(&f, req->id, e));
+    TRY(goat_find_fork_end(&f, req->at, e));
+    return copy(&f, req, c, out, e);
 }
 
 /* ---- rewinding the conversation ---- */
@@ -268,33 +256,25 @@ static enum err_code goat_fork_metadata_before(struct forking *f, struct slice p
                                                struct rewind_conversation *conversation,
                                                struct err *e)
 {
+    const struct index *ix = &f->log.file.index;
+    AUTO_BUF metadata = { 0 };
+    AUTO_BUF log = { 0 };
     size_t line;
 
-    TRY(jsonl_find_row(&f->log.file, &goat_format, prompt, &line, e));
-
     /* Keep everything before the line of the prompt. */
-    const struct index *ix = &f->log.file.index;
-    enum err_code rc = ERR_OK;
-
+    TRY(jsonl_find_row(&f->log.file, &goat_format, prompt, &line, e));
     f->copied = (struct jsonl_fork){ .log = &f->log.file, .end = ix->line[line].offset };
-    for (size_t i = 0; i < ix->n && !rc; i++) {
+    for (size_t i = 0; i < ix->n; i++) {
         enum goat_line_kind kind;
         enum message_kind message;
 
-        rc = goat_log_kind(&f->log.file, i, &kind, &message, e);
-        if (!rc && kind == GOAT_LINE_MESSAGE && message != MESSAGE_SYSTEM)
+        TRY(goat_log_kind(&f->log.file, i, &kind, &message, e));
+        if (kind == GOAT_LINE_MESSAGE && message != MESSAGE_SYSTEM)
             ++*(i < line ? &conversation->kept : &conversation->dropped);
     }
-    if (rc)
-        return rc;
-
     conversation->how = CONVERSATION_FORK;
-    conversation->change = change_new("rewind");
-
-    if (!conversation->change)
-        return err_nomem(e);
+    NEED(conversation->change = change_new("rewind"));
     struct change *c = conversation->change;
-    AUTO_BUF metadata = { 0 }, log = { 0 };
 
     TRY(make_metadata(f, (struct slice){ NULL, 0 }, &metadata, e));
     TRY(jsonl_fork_each(&f->copied, goat_add_piece, &log, e));
@@ -305,21 +285,15 @@ static enum err_code goat_fork_metadata_before(struct forking *f, struct slice p
 enum err_code goat_plan_conversation(const struct store *st, const struct session_ref *ref,
                                      struct slice point, struct rewind_plan *plan, struct err *e)
 {
-    struct forking f;
+    CLEANUP(forking_close) struct forking f = { .log.none = true };
     struct slice prompt;
     int64_t time_ms;
-    enum err_code rc = goat_prompt_of(ref, point, &plan->arena, &prompt, &time_ms, e);
 
-    if (rc)
-        return rc;
+    TRY(goat_prompt_of(ref, point, &plan->arena, &prompt, &time_ms, e));
     if (!plan->point) {
         plan->point = prompt.p;
         plan->point_ms = time_ms;
     }
-    rc = forking_open(&f, st, ref, e);
-    if (rc)
-        return rc;
-    rc = goat_fork_metadata_before(&f, prompt, &plan->conversation, e);
-    forking_close(&f);
-    return rc;
+    TRY(forking_open(&f, st, ref, e));
+    return goat_fork_metadata_before(&f, prompt, &plan->conversation, e);
 }

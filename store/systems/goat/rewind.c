@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "lite/base/utf8.h"
 #include "store/api/checkpoint.h"
@@ -35,6 +36,7 @@ static void goat_planner_close(struct planner *p)
     arena_fini(&p->arena);
 }
 
+/* The caller closes the planner, also after a failure. */
 static enum err_code goat_planner_open(struct planner *p, const struct session_ref *ref,
                                        struct err *e)
 {
@@ -42,23 +44,13 @@ static enum err_code goat_planner_open(struct planner *p, const struct session_r
 
     *p = (struct planner){ .ref = ref };
     const char *path = goat_path(ref, GOAT_METADATA, &p->arena);
-    enum err_code rc = path ? goat_metadata_read(AT_FDCWD, path, &p->arena, &m) : ERR_NOMEM;
 
-    if (!rc && !m.why && m.text[GOAT_CWD].n && m.text[GOAT_CWD].p[0] == '/' &&
-        !memchr(m.text[GOAT_CWD].p, '\0', m.text[GOAT_CWD].n)) {
-        p->cwd = arena_copy(&p->arena, m.text[GOAT_CWD]).p;
-        rc = p->cwd ? ERR_OK : ERR_NOMEM;
-    }
-    if (rc)
-        rc = err_nomem(e);
-
-    if (!rc)
-        rc = goat_points_read(ref, &p->points, e);
-    if (!rc)
-        rc = goat_turns_read(ref, &p->turns, e);
-    if (rc)
-        goat_planner_close(p);
-    return rc;
+    NEED(path && !goat_metadata_read(AT_FDCWD, path, &p->arena, &m));
+    if (!m.why && m.text[GOAT_CWD].n && m.text[GOAT_CWD].p[0] == '/' &&
+        !memchr(m.text[GOAT_CWD].p, '\0', m.text[GOAT_CWD].n))
+        NEED(p->cwd = arena_copy(&p->arena, m.text[GOAT_CWD]).p);
+    TRY(goat_points_read(ref, &p->points, e));
+    return goat_turns_read(ref, &p->turns, e);
 }
 
 /* ---- which point ---- */
@@ -250,67 +242,47 @@ static enum err_code goat_fill_plan(struct planner *p, const struct goat_point *
                                     struct rewind_plan *plan, struct err *e)
 {
     struct arena *a = &plan->arena;
+    CLEANUP(slice_set_fini) struct slice_set seen = { 0 };
     uint32_t number;
 
     plan->system = goat_ops.name;
-    plan->session = arena_copy(a, p->ref->id).p;
-    plan->point = arena_copy(a, point->id).p;
+    NEED(plan->session = arena_copy(a, p->ref->id).p);
+    NEED(plan->point = arena_copy(a, point->id).p);
     plan->point_ms = point->time_ms;
-    if (!plan->session || !plan->point)
-        return err_nomem(e);
     TRY(rewind_plan_root(p->ref->store->env, plan, root_of(p), e));
-
-    struct slice_set seen = { 0 };
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < point->n && !rc; i++) {
+    for (size_t i = 0; i < point->n; i++) {
         struct rewind_target t;
 
-        rc = target_of(p, point, &point->saved[i], &t, e);
-        if (!rc) {
-            /* If a path occurs twice and both entries agree, one is used; otherwise neither is. */
-            if (slice_set_add(&seen, slice_of(t.path), &number))
-                rc = err_nomem(e);
-            else if (number == plan->n)
-                rc = rewind_plan_add(plan, &t, e);
-            else if (!wants_same(&plan->target[number], &t))
-                refuse_target(&plan->target[number], "the checkpoint contradicts itself about it");
-        }
+        /* If a path occurs twice and both entries agree, one is used; otherwise neither is. */
+        TRY(target_of(p, point, &point->saved[i], &t, e));
+        NEED(!slice_set_add(&seen, slice_of(t.path), &number));
+        if (number == plan->n)
+            TRY(rewind_plan_add(plan, &t, e));
+        else if (!wants_same(&plan->target[number], &t))
+            refuse_target(&plan->target[number], "the checkpoint contradicts itself about it");
     }
-    slice_set_fini(&seen);
-    if (rc)
-        return rc;
-
-    if (goat_is_end(point))
-        TRY(rewind_plan_note(plan, "these are the files as of the session's end, not before a turn",
-                             e));
-    return ERR_OK;
+    return goat_is_end(point)
+               ? rewind_plan_note(
+                     plan, "these are the files as of the session's end, not before a turn", e)
+               : ERR_OK;
 }
 
 enum err_code goat_plan(const struct store *st, const struct session_ref *ref, struct slice id,
                         struct rewind_plan *out, struct err *e)
 {
-    struct planner p;
-    struct rewind_plan plan = { 0 };
+    CLEANUP(goat_planner_close) struct planner p = { .ref = NULL };
+    CLEANUP(rewind_plan_fini) struct rewind_plan plan = { 0 };
     const struct goat_point *point;
-    enum err_code rc = goat_planner_open(&p, ref, e);
 
     (void)st;
-    if (rc)
-        return rc;
-    rc = goat_find_point(&p, id, &point, e);
-    if (!rc && point->why)
-        rc = err_set(e, ERR_NOT_FOUND, point->dir, "rewind: %s", point->why);
-    if (!rc)
-        rc = goat_writes_read(ref, &p.points, p.cwd, &p.writes, e);
-    if (!rc)
-        rc = goat_fill_plan(&p, point, &plan, e);
-    goat_planner_close(&p);
-    if (rc)
-        rewind_plan_fini(&plan);
-    else
-        *out = plan;
-    return rc;
+    TRY(goat_planner_open(&p, ref, e));
+    TRY(goat_find_point(&p, id, &point, e));
+    if (point->why)
+        return err_set(e, ERR_NOT_FOUND, point->dir, "rewind: %s", point->why);
+    TRY(goat_writes_read(ref, &p.points, p.cwd, &p.writes, e));
+    TRY(goat_fill_plan(&p, point, &plan, e));
+    HAND_OVER(out, plan);
+    return ERR_OK;
 }
 
 /* ---- the conversation's half ---- */
@@ -318,12 +290,10 @@ enum err_code goat_plan(const struct store *st, const struct session_ref *ref, s
 enum err_code goat_prompt_of(const struct session_ref *ref, struct slice id, struct arena *a,
                              struct slice *prompt, int64_t *time_ms, struct err *e)
 {
-    struct planner p;
+    CLEANUP(goat_planner_close) struct planner p = { .ref = NULL };
     const struct goat_point *point;
-    enum err_code rc = goat_planner_open(&p, ref, e);
 
-    if (rc)
-        return rc;
+    TRY(goat_planner_open(&p, ref, e));
     const struct goat_turn *turn = goat_turns_find(&p.turns, id);
 
     if (!turn && goat_find_point(&p, id, &point, NULL) == ERR_OK)
@@ -331,14 +301,11 @@ enum err_code goat_prompt_of(const struct session_ref *ref, struct slice id, str
     if (!turn)
         turn = goat_turns_begins(&p.turns, id);
     if (!turn)
-        rc = err_set(e, ERR_NOT_FOUND, ref->path.p, "rewind: no prompt belongs to %.*s",
-                     (int)(id.n > 64 ? 64 : id.n), id.p);
-    *prompt = turn ? arena_copy(a, turn->id) : (struct slice){ NULL, 0 };
-    *time_ms = turn ? turn->time_ms : TIME_NONE;
-    if (!rc && !prompt->p)
-        rc = err_nomem(e);
-    goat_planner_close(&p);
-    return rc;
+        return err_set(e, ERR_NOT_FOUND, ref->path.p, "rewind: no prompt belongs to %.*s",
+                       (int)(id.n > 64 ? 64 : id.n), id.p);
+    NEED((*prompt = arena_copy(a, turn->id)).p);
+    *time_ms = turn->time_ms;
+    return ERR_OK;
 }
 
 /* ---- all points ---- */
@@ -361,40 +328,32 @@ static const char *goat_why_not(struct planner *p, const struct goat_point *poin
 enum err_code goat_checkpoints(const struct store *st, const struct session_ref *ref,
                                struct checkpoint_list *out, struct err *e)
 {
-    struct planner p;
-    struct checkpoint_list list = { 0 };
-    enum err_code rc = goat_planner_open(&p, ref, e);
+    CLEANUP(goat_planner_close) struct planner p = { .ref = NULL };
+    CLEANUP(checkpoint_list_fini) struct checkpoint_list list = { 0 };
+    struct arena *a = &list.arena;
 
     (void)st;
-    if (rc)
-        return rc;
-    list.checkpoint = arena_zalloc(&list.arena, sizeof *list.checkpoint * (p.points.n + 1));
-    if (!list.checkpoint)
-        rc = err_nomem(e);
-    for (size_t i = 0; i < p.points.n && !rc; i++) {
-        const struct goat_turn *turn = turn_of_point(&p, &p.points.point[i]);
-        struct arena *a = &list.arena;
+    TRY(goat_planner_open(&p, ref, e));
+    NEED(list.checkpoint = arena_zalloc(a, sizeof *list.checkpoint * (p.points.n + 1)));
+    for (size_t i = 0; i < p.points.n; i++) {
+        const struct goat_point *point = &p.points.point[i];
+        const struct goat_turn *turn = turn_of_point(&p, point);
         struct checkpoint *c = &list.checkpoint[list.n++];
 
-        *c = (struct checkpoint){ .id = arena_copy(a, p.points.point[i].id),
-                                  .time_ms = p.points.point[i].time_ms,
-                                  .kind = goat_is_end(&p.points.point[i]) ? CHECKPOINT_SESSION_END
-                                                                          : CHECKPOINT_TURN,
-                                  .files = p.points.point[i].n,
-                                  .why = goat_why_not(&p, &p.points.point[i]) };
+        *c = (struct checkpoint){ .id = arena_copy(a, point->id),
+                                  .time_ms = point->time_ms,
+                                  .kind =
+                                      goat_is_end(point) ? CHECKPOINT_SESSION_END : CHECKPOINT_TURN,
+                                  .files = point->n,
+                                  .why = goat_why_not(&p, point) };
+        NEED(c->id.p);
         if (turn) {
-            c->message = arena_copy(a, turn->id);
-            c->prompt = arena_copy(a, turn->prompt);
+            NEED((c->message = arena_copy(a, turn->id)).p);
+            NEED((c->prompt = arena_copy(a, turn->prompt)).p);
         }
-
-        rc = c->id.p && (!turn || (c->message.p && c->prompt.p)) ? ERR_OK : err_nomem(e);
     }
-    goat_planner_close(&p);
-    if (rc)
-        checkpoint_list_fini(&list);
-    else
-        *out = list;
-    return rc;
+    HAND_OVER(out, list);
+    return ERR_OK;
 }
 
 /* The lines that each turn changed, as far as the checkpoints show: the difference between each

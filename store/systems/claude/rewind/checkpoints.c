@@ -1,6 +1,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lite/base/cleanup.h"
 #include "store/api/checkpoint.h"
 #include "store/rewind/diff/linediff.h"
 #include "store/rewind/plan/source.h"
@@ -11,28 +12,23 @@
 
 enum err_code planner_shell(struct planner *p, size_t from, size_t to, size_t *n, struct err *e)
 {
-    struct buf row = { 0 };
-    enum err_code rc = ERR_OK;
+    AUTO_BUF row = { 0 };
 
     *n = 0;
-    for (size_t i = from; i < to && !rc; i++) {
-        struct block_list blocks = { 0 };
+    for (size_t i = from; i < to; i++) {
+        CLEANUP(transcript_blocks_fini) struct block_list blocks = { .n = 0 };
+        bool shell = false;
 
         if (p->transcript->message[i].kind != MESSAGE_ASSISTANT)
             continue;
-        rc = transcript_read(p->transcript, i, &row, e);
-        if (!rc)
-            rc = claude_blocks(&p->claude->base, buf_slice(&row), &blocks, e);
-        bool shell = false;
-
-        for (size_t k = 0; k < blocks.n && !rc && !shell; k++)
+        TRY(transcript_read(p->transcript, i, &row, e));
+        TRY(claude_blocks(&p->claude->base, buf_slice(&row), &blocks, e));
+        for (size_t k = 0; k < blocks.n && !shell; k++)
             shell = blocks.block[k].kind == BLOCK_TOOL_CALL &&
                     slice_eq(blocks.block[k].name, SLICE("Bash"));
         *n += shell;
-        transcript_blocks_fini(&blocks);
     }
-    buf_fini(&row);
-    return rc;
+    return ERR_OK;
 }
 
 /* A copy that cannot be read is no other's; ERR_NOMEM only. */
@@ -78,7 +74,6 @@ static enum err_code compare_entries(struct planner *p, const struct file_histor
 static enum err_code count_changed(struct planner *p, size_t turn, size_t *n, struct err *e)
 {
     const struct file_history *h = &p->history;
-    enum err_code rc = ERR_OK;
 
     *n = 0;
     if (turn + 1 == h->n) {
@@ -86,14 +81,14 @@ static enum err_code count_changed(struct planner *p, size_t turn, size_t *n, st
             *n += p->write[i].message >= h->turn[turn].message;
         return ERR_OK;
     }
-    for (size_t i = 0; i < h->paths && !rc; i++) {
+    for (size_t i = 0; i < h->paths; i++) {
         bool same;
 
-        rc = compare_entries(p, file_history_at(h, turn, h->path[i]),
-                             file_history_at(h, turn + 1, h->path[i]), &same, e);
-        *n += !rc && !same;
+        TRY(compare_entries(p, file_history_at(h, turn, h->path[i]),
+                            file_history_at(h, turn + 1, h->path[i]), &same, e));
+        *n += !same;
     }
-    return rc;
+    return ERR_OK;
 }
 
 static const char *claude_why_not(struct planner *p, size_t turn)
@@ -116,20 +111,15 @@ static const char *claude_why_not(struct planner *p, size_t turn)
 static enum err_code read_prompt_text(struct planner *p, size_t message, struct arena *a,
                                       struct slice *out, struct err *e)
 {
-    struct buf row = { 0 };
-    struct block_list blocks = { 0 };
-    enum err_code rc = transcript_read(p->transcript, message, &row, e);
+    AUTO_BUF row = { 0 };
+    CLEANUP(transcript_blocks_fini) struct block_list blocks = { .n = 0 };
 
-    if (!rc)
-        rc = claude_blocks(&p->claude->base, buf_slice(&row), &blocks, e);
-    for (size_t i = 0; i < blocks.n && !rc && !out->p; i++)
-        if (blocks.block[i].kind == BLOCK_PROMPT || blocks.block[i].kind == BLOCK_COMMAND) {
-            *out = arena_copy(a, blocks.block[i].text);
-            rc = out->p ? ERR_OK : err_nomem(e);
-        }
-    transcript_blocks_fini(&blocks);
-    buf_fini(&row);
-    return rc;
+    TRY(transcript_read(p->transcript, message, &row, e));
+    TRY(claude_blocks(&p->claude->base, buf_slice(&row), &blocks, e));
+    for (size_t i = 0; i < blocks.n && !out->p; i++)
+        if (blocks.block[i].kind == BLOCK_PROMPT || blocks.block[i].kind == BLOCK_COMMAND)
+            NEED((*out = arena_copy(a, blocks.block[i].text)).p);
+    return ERR_OK;
 }
 
 static enum err_code claude_add_checkpoint(struct planner *p, size_t turn,
@@ -145,37 +135,26 @@ static enum err_code claude_add_checkpoint(struct planner *p, size_t turn,
                               .kind = CHECKPOINT_TURN,
                               .why = claude_why_not(p, turn) };
     c->message = c->id;
-    enum err_code rc =
-        c->id.p ? read_prompt_text(p, t->message, &list->arena, &c->prompt, e) : err_nomem(e);
-
-    if (!rc)
-        rc = count_changed(p, turn, &c->files, e);
-    if (!rc)
-        rc = planner_shell(p, t->message, next, &shell, e);
-    c->shell = !rc && shell > 0;
-    return rc;
+    NEED(c->id.p);
+    TRY(read_prompt_text(p, t->message, &list->arena, &c->prompt, e));
+    TRY(count_changed(p, turn, &c->files, e));
+    TRY(planner_shell(p, t->message, next, &shell, e));
+    c->shell = shell > 0;
+    return ERR_OK;
 }
 
 enum err_code claude_checkpoints(const struct store *st, const struct session_ref *ref,
                                  struct checkpoint_list *out, struct err *e)
 {
-    struct planner p;
-    struct checkpoint_list list = { 0 };
-    enum err_code rc = planner_open(&p, st, ref, e);
+    CLEANUP(planner_close) struct planner p = { .ref = NULL };
+    CLEANUP(checkpoint_list_fini) struct checkpoint_list list = { 0 };
 
-    if (rc)
-        return rc;
-    list.checkpoint = arena_zalloc(&list.arena, sizeof *list.checkpoint * (p.history.n + 1));
-    if (!list.checkpoint)
-        rc = err_nomem(e);
-    for (size_t i = 0; i < p.history.n && !rc; i++)
-        rc = claude_add_checkpoint(&p, i, &list, e);
-    planner_close(&p);
-    if (rc)
-        checkpoint_list_fini(&list);
-    else
-        *out = list;
-    return rc;
+    TRY(planner_open(&p, st, ref, e));
+    NEED(list.checkpoint = arena_zalloc(&list.arena, sizeof *list.checkpoint * (p.history.n + 1)));
+    for (size_t i = 0; i < p.history.n; i++)
+        TRY(claude_add_checkpoint(&p, i, &list, e));
+    HAND_OVER(out, list);
+    return ERR_OK;
 }
 
 /* ---- lines ---- */
@@ -185,6 +164,12 @@ struct counting {
     struct planner *planner;
     struct source_content before, after;
 };
+
+static void counting_fini(struct counting *k)
+{
+    source_content_fini(&k->before);
+    source_content_fini(&k->after);
+}
 
 /* A copy that cannot be read counts as empty: these numbers are only shown. */
 static enum err_code claude_read_backup(struct counting *k, const struct file_history_entry *entry,
@@ -209,14 +194,13 @@ static enum err_code count_texts(struct counting *k, struct slice after, struct 
 {
     unsigned insertions = 0, deletions = 0;
     bool binary;
-    enum err_code rc =
-        linediff_count(buf_slice(&k->before.bytes), after, &insertions, &deletions, &binary, e);
 
-    if (!rc && !binary) {
+    TRY(linediff_count(buf_slice(&k->before.bytes), after, &insertions, &deletions, &binary, e));
+    if (!binary) {
         c->insertions += insertions;
         c->deletions += deletions;
     }
-    return rc;
+    return ERR_OK;
 }
 
 static enum err_code count_entry(struct counting *k, const struct file_history_entry *from,
@@ -224,15 +208,16 @@ static enum err_code count_entry(struct counting *k, const struct file_history_e
                                  struct err *e)
 {
     bool same;
-    enum err_code rc = compare_entries(k->planner, from, to, &same, e);
 
-    if (!rc && !same)
-        rc = claude_read_backup(k, from, &k->before, e);
-    if (rc || same || (to && to->stale))
-        return rc;
+    TRY(compare_entries(k->planner, from, to, &same, e));
+    if (same)
+        return ERR_OK;
+    TRY(claude_read_backup(k, from, &k->before, e));
+    if (to && to->stale)
+        return ERR_OK;
     c->removed += from && from->backup && to && !to->backup;
-    rc = claude_read_backup(k, to, &k->after, e);
-    return rc ? rc : count_texts(k, buf_slice(&k->after.bytes), c, e);
+    TRY(claude_read_backup(k, to, &k->after, e));
+    return count_texts(k, buf_slice(&k->after.bytes), c, e);
 }
 
 /* Counts the newest turn: the writes of the session's own tools since, as far as they are known. */
@@ -240,33 +225,30 @@ static enum err_code count_newest(struct counting *k, size_t turn, struct checkp
                                   struct err *e)
 {
     const struct file_history *h = &k->planner->history;
-    enum err_code rc = ERR_OK;
 
-    for (size_t i = 0; i < h->paths && !rc; i++) {
+    for (size_t i = 0; i < h->paths; i++) {
         const char *path = planner_path(k->planner, h->path[i]);
         const struct planner_write *w = path ? planner_last_write(k->planner, path) : NULL;
 
         if (!w || !w->known || w->message < h->turn[turn].message)
             continue;
-        rc = claude_read_backup(k, file_history_at(h, turn, h->path[i]), &k->before, e);
-        if (!rc)
-            rc = count_texts(k, w->bytes, c, e);
+        TRY(claude_read_backup(k, file_history_at(h, turn, h->path[i]), &k->before, e));
+        TRY(count_texts(k, w->bytes, c, e));
     }
-    return rc;
+    return ERR_OK;
 }
 
 static enum err_code count_history_turn(struct counting *k, size_t turn, struct checkpoint *c,
                                         struct err *e)
 {
     const struct file_history *h = &k->planner->history;
-    enum err_code rc = ERR_OK;
 
     if (turn + 1 == h->n)
         return count_newest(k, turn, c, e);
-    for (size_t i = 0; i < h->paths && !rc; i++)
-        rc = count_entry(k, file_history_at(h, turn, h->path[i]),
-                         file_history_at(h, turn + 1, h->path[i]), c, e);
-    return rc;
+    for (size_t i = 0; i < h->paths; i++)
+        TRY(count_entry(k, file_history_at(h, turn, h->path[i]),
+                        file_history_at(h, turn + 1, h->path[i]), c, e));
+    return ERR_OK;
 }
 
 /* The turns are those of the list, unless the session was continued meanwhile; nothing is then filled in. */
@@ -279,26 +261,21 @@ enum err_code claude_count_lines(const struct store *st, const struct session_re
                                  const atomic_bool *cancel, struct checkpoint_list *list,
                                  struct err *e)
 {
-    struct planner p;
-    struct counting k = { .planner = &p };
-    enum err_code rc = planner_open(&p, st, ref, e);
+    CLEANUP(planner_close) struct planner p = { .ref = NULL };
+    CLEANUP(counting_fini) struct counting k = { .planner = &p };
 
-    if (rc)
-        return rc;
-
-    for (size_t i = 0; i < p.history.n && is_turn(&p, i, list) && !rc; i++) {
+    TRY(planner_open(&p, st, ref, e));
+    for (size_t i = 0; i < p.history.n && is_turn(&p, i, list); i++) {
         struct checkpoint *c = &list->checkpoint[i];
 
         if (cancel && atomic_load(cancel))
-            rc = err_set(e, ERR_CANCELLED, ref->path.p, "count lines");
-        if (rc || c->why)
+            return err_set(e, ERR_CANCELLED, ref->path.p, "count lines");
+        if (c->why)
             continue;
         c->insertions = c->deletions = c->removed = 0;
-        rc = count_history_turn(&k, i, c, e);
-        c->counted = !rc;
+        c->counted = false;
+        TRY(count_history_turn(&k, i, c, e));
+        c->counted = true;
     }
-    source_content_fini(&k.before);
-    source_content_fini(&k.after);
-    planner_close(&p);
-    return rc;
+    return ERR_OK;
 }

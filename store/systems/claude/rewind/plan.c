@@ -310,48 +310,38 @@ static enum err_code claude_fill_plan(struct planner *p, size_t turn, struct rew
     struct arena *a = &plan->arena;
 
     plan->system = "claude";
-    plan->session = arena_copy(a, p->ref->id).p;
-    plan->point = arena_copy(a, p->history.turn[turn].id).p;
+    NEED(plan->session = arena_copy(a, p->ref->id).p);
+    NEED(plan->point = arena_copy(a, p->history.turn[turn].id).p);
     plan->point_ms = p->history.turn[turn].time_ms;
-    if (!plan->session || !plan->point)
-        return err_nomem(e);
-    enum err_code rc = rewind_plan_root(p->claude->base.env, plan, p->root, e);
-
-    if (!rc && p->moved_from) {
+    TRY(rewind_plan_root(p->claude->base.env, plan, p->root, e));
+    if (p->moved_from) {
         const char *note = arena_format(&p->arena, "the project moved: files of %s are those of %s",
                                         p->moved_from, p->cwd);
 
-        rc = note ? rewind_plan_note(plan, note, e) : err_nomem(e);
+        NEED(note);
+        TRY(rewind_plan_note(plan, note, e));
     }
-    for (size_t i = 0; i < p->history.paths && !rc; i++)
-        rc = claude_add_target(p, turn, p->history.path[i], plan, e);
-    if (!rc)
-        rc = doubt_copies(p, turn, plan, e);
-    if (!rc)
-        rc = note_shell(p, turn, plan, e);
-    return rc ? rc : claude_concurrent_sessions(&p->claude->base, p->ref, plan, e);
+    for (size_t i = 0; i < p->history.paths; i++)
+        TRY(claude_add_target(p, turn, p->history.path[i], plan, e));
+    TRY(doubt_copies(p, turn, plan, e));
+    TRY(note_shell(p, turn, plan, e));
+    return claude_concurrent_sessions(&p->claude->base, p->ref, plan, e);
 }
 
 enum err_code claude_plan(const struct store *st, const struct session_ref *ref, struct slice point,
                           struct rewind_plan *out, struct err *e)
 {
-    struct planner p;
-    struct rewind_plan plan = { 0 };
+    CLEANUP(planner_close) struct planner p = { .ref = NULL };
+    CLEANUP(rewind_plan_fini) struct rewind_plan plan = { 0 };
     size_t turn = 0;
 
     TRY(planner_open(&p, st, ref, e));
-    enum err_code rc = claude_plan_find_turn(&p, point, &turn, e);
-
-    if (!rc && p.history.turn[turn].lost)
-        rc = err_set(e, ERR_NOT_FOUND, ref->path.p, "rewind: %s", planner_lost_turn);
-    if (!rc)
-        rc = claude_fill_plan(&p, turn, &plan, e);
-    planner_close(&p);
-    if (rc)
-        rewind_plan_fini(&plan);
-    else
-        *out = plan;
-    return rc;
+    TRY(claude_plan_find_turn(&p, point, &turn, e));
+    if (p.history.turn[turn].lost)
+        return err_set(e, ERR_NOT_FOUND, ref->path.p, "rewind: %s", planner_lost_turn);
+    TRY(claude_fill_plan(&p, turn, &plan, e));
+    HAND_OVER(out, plan);
+    return ERR_OK;
 }
 
 /* The conversation's part of a rewind: the session will continue from the row before the prompt (claude_resume_at). No
@@ -418,34 +408,27 @@ static enum err_code find_before(const struct session_ref *ref, struct slice pro
                                  struct arena *a, struct slice *before, struct err *e)
 {
     const struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS };
-    struct claude_log log;
+    CLEANUP(claude_log_close) struct claude_log log = { .file.file.fd = -1 };
+    struct claude_gaps gaps = { 0 };
     uint32_t node;
-    enum err_code rc = claude_log_open(&log, ref->path.p, &want, e);
 
     *before = (struct slice){ NULL, 0 };
-    if (rc)
-        return rc;
-    rc = claude_relink(&log, e);
-    if (!rc)
-        rc = claude_find_message(&log, prompt, &node, e);
-    if (!rc) {
-        /* The row before on a resume's path, or across a boundary. */
-        struct claude_gaps gaps = { 0 };
+    TRY(claude_log_open(&log, ref->path.p, &want, e));
+    TRY(claude_relink(&log, e));
+    TRY(claude_find_message(&log, prompt, &node, e));
 
-        log.chain.mark[node] |= NODE_LISTED;
-        if (claude_has_parent(&log, node))
-            rc = claude_resume_parent(&gaps, &log, node, &node);
-        else
-            rc = claude_logical_parent(&log, node, &node, e);
-        claude_gaps_fini(&gaps);
-        rc = rc == ERR_NOMEM ? err_nomem(e) : rc;
-    }
-    if (!rc && node != CHAIN_NONE && !claude_leads_to_message(&log, node))
-        node = CHAIN_NONE;
-    if (!rc && node != CHAIN_NONE)
-        rc = claude_node_uuid(&log, node, a, before, e);
-    claude_log_close(&log);
-    return rc;
+    /* The row before on a resume's path, or across a boundary. */
+    log.chain.mark[node] |= NODE_LISTED;
+    enum err_code rc = claude_has_parent(&log, node)
+                           ? claude_resume_parent(&gaps, &log, node, &node)
+                           : claude_logical_parent(&log, node, &node, e);
+
+    claude_gaps_fini(&gaps);
+    NEED(rc != ERR_NOMEM);
+    TRY(rc);
+    return node == CHAIN_NONE || !claude_leads_to_message(&log, node)
+               ? ERR_OK
+               : claude_node_uuid(&log, node, a, before, e);
 }
 
 enum err_code claude_plan_conversation(const struct store *st, const struct session_ref *ref,

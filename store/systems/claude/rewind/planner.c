@@ -271,39 +271,31 @@ enum err_code planner_open(struct planner *p, const struct store *st, const stru
     const struct scope everywhere = { .all = true };
 
     *p = (struct planner){ .claude = claude_of(st), .ref = ref, .row = session_row_new() };
-    enum err_code rc = p->row ? claude_describe(st, &everywhere, ref, p->row, e) : err_nomem(e);
+    NEED(p->row);
+    TRY(claude_describe(st, &everywhere, ref, p->row, e));
+    TRY(claude_load(st, ref, NULL, &p->transcript, e));
+    TRY(file_history_read(ref, p->transcript, &p->history, e));
+    struct slice said = p->row->cwd.n ? arena_copy(&p->arena, p->row->cwd) : SLICE("");
 
-    if (!rc)
-        rc = claude_load(st, ref, NULL, &p->transcript, e);
-    if (!rc)
-        rc = file_history_read(ref, p->transcript, &p->history, e);
-    struct slice said = p->row && p->row->cwd.n ? arena_copy(&p->arena, p->row->cwd) : SLICE("");
-
-    if (!rc && said.n && said.p[0] == '/')
+    if (said.n && said.p[0] == '/')
         p->cwd = path_normalize("", said.p, &p->arena);
-    if (!rc) {
-        /* Rows may name any directory that their writer chose, but the folder belongs to only one: the directory in
-         * which the program was started, or one above it; else the one that the rows name, or one above it. */
-        const struct store_env *env = p->claude->base.env;
-        struct slice start = slice_of(env && env->cwd ? env->cwd : ""),
-                     folder = folder_name_of(p->ref->path);
-        struct slice now = claude_present_folder(p->claude, start, &p->arena);
 
-        if (p->claude->forced_folder && slice_eq(now, folder))
-            p->root = arena_copy(&p->arena, start).p;
-        if (!p->root)
-            p->root = config_dir_project_ancestor(folder, start, &p->arena);
-        if (!p->root && p->cwd)
-            p->root = config_dir_project_ancestor(folder, slice_of(p->cwd), &p->arena);
-        rc = p->arena.failed ? err_nomem(e) : ERR_OK;
-    }
-    if (!rc)
-        rc = find_former_place(p, e);
-    if (!rc)
-        rc = follow_files(p, e);
-    if (rc)
-        planner_close(p);
-    return rc;
+    /* Rows may name any directory that their writer chose, but the folder belongs to only one: the directory in which
+     * the program was started, or one above it; else the one that the rows name, or one above it. */
+    const struct store_env *env = p->claude->base.env;
+    struct slice start = slice_of(env && env->cwd ? env->cwd : ""),
+                 folder = folder_name_of(p->ref->path);
+    struct slice now = claude_present_folder(p->claude, start, &p->arena);
+
+    if (p->claude->forced_folder && slice_eq(now, folder))
+        p->root = arena_copy(&p->arena, start).p;
+    if (!p->root)
+        p->root = config_dir_project_ancestor(folder, start, &p->arena);
+    if (!p->root && p->cwd)
+        p->root = config_dir_project_ancestor(folder, slice_of(p->cwd), &p->arena);
+    NEED(!p->arena.failed);
+    TRY(find_former_place(p, e));
+    return follow_files(p, e);
 }
 
 /* ---- paths ---- */

@@ -40,6 +40,7 @@ struct planner {
     const char *moved_from;
 };
 
+/* The caller closes the planner, also after a failure. */
 MUST_CHECK enum err_code planner_open(struct planner *p, const struct store *st,
                                       const struct session_ref *ref, struct err *e);
 void planner_close(struct planner *p);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/digest.h"
 #include "lite/base/time.h"
 #include "lite/json/json.h"
@@ -71,11 +72,9 @@ static const char *real_parent(const struct saving *s, const char *path)
 {
     const char *slash = strrchr(path, '/');
     const char *dir = arena_format(s->a, "%.*s", slash > path ? (int)(slash - path) : 1, path);
-    char *real = dir ? realpath(dir, NULL) : NULL;
-    const char *kept = real ? arena_format(s->a, "%s", real) : NULL;
+    AUTO_FREE char *real = dir ? realpath(dir, NULL) : NULL;
 
-    free(real);
-    return kept;
+    return real ? arena_format(s->a, "%s", real) : NULL;
 }
 
 /* ---- copies ---- */
@@ -83,33 +82,26 @@ static const char *real_parent(const struct saving *s, const char *path)
 static bool is_backup_current(const struct saving *s, const struct file_history_entry *old,
                               struct slice bytes, mode_t mode)
 {
-    struct buf saved = { 0 };
+    AUTO_BUF saved = { 0 };
     struct stat sb;
     const char *path = arena_format(s->a, "%s/%s", s->dir, old->backup);
-    bool same = path && lstat(path, &sb) == 0 && (sb.st_mode & 07777) == mode &&
-                file_read_all(AT_FDCWD, path, 0, bytes.n, &saved, NULL) == ERR_OK &&
-                slice_eq(buf_slice(&saved), bytes);
 
-    buf_fini(&saved);
-    return same;
+    return path && lstat(path, &sb) == 0 && (sb.st_mode & 07777) == mode &&
+           file_read_all(AT_FDCWD, path, 0, bytes.n, &saved, NULL) == ERR_OK &&
+           slice_eq(buf_slice(&saved), bytes);
 }
 
 static enum err_code claude_checkpoint_put_copy(const struct saving *s, const char *name,
                                                 struct slice bytes, mode_t mode, struct err *e)
 {
-    struct disk_new to;
-    enum err_code rc = disk_make_dir(s->dir, FOLDER_MODE, e);
+    CLEANUP(disk_new_discard) struct disk_new to = { .fd = -1, .dir = -1 };
 
-    if (!rc)
-        rc = disk_new_open(s->dir, mode, &to, e);
-    if (rc)
-        return rc;
-    rc = fchmod(to.fd, mode) ? err_sys(e, to.path, "checkpoint: set the mode")
-                             : disk_write(to.fd, bytes, NULL, to.path, e);
-    if (!rc)
-        return disk_new_publish(&to, name, e);
-    disk_new_discard(&to);
-    return rc;
+    TRY(disk_make_dir(s->dir, FOLDER_MODE, e));
+    TRY(disk_new_open(s->dir, mode, &to, e));
+    if (fchmod(to.fd, mode))
+        return err_sys(e, to.path, "checkpoint: set the mode");
+    TRY(disk_write(to.fd, bytes, NULL, to.path, e));
+    return disk_new_publish(&to, name, e);
 }
 
 /* A name that already exists belongs to a copy that no row mentions. */
@@ -164,26 +156,22 @@ static enum err_code next_version(const struct saving *s, struct entry *x, struc
 static enum err_code save_backup(struct saving *s, struct entry *x,
                                  const struct file_history_entry *old, struct err *e)
 {
-    struct buf bytes = { 0 };
+    AUTO_BUF bytes = { 0 };
     struct stat sb;
-    enum err_code rc = ERR_OK;
 
     TRY(next_version(s, x, e));
     x->time = slice_of(s->now);
     x->parent = real_parent(s, x->path);
     if (lstat(x->path, &sb))
         return errno == ENOENT || errno == ENOTDIR ? ERR_OK : err_sys(e, x->path, "checkpoint");
-    rc = file_read_all(AT_FDCWD, x->path, 0, BACKUP_MOST, &bytes, e);
-    if (!rc && old && old->backup && old->valid &&
-        is_backup_current(s, old, buf_slice(&bytes), sb.st_mode & 07777)) {
-        x->backup = old->backup;
-        x->version = old->version;
-        x->time = old->time.n ? old->time : x->time;
-    } else if (!rc) {
-        rc = save_bytes(s, x, buf_slice(&bytes), sb.st_mode & 07777, e);
-    }
-    buf_fini(&bytes);
-    return rc;
+    TRY(file_read_all(AT_FDCWD, x->path, 0, BACKUP_MOST, &bytes, e));
+    if (!old || !old->backup || !old->valid ||
+        !is_backup_current(s, old, buf_slice(&bytes), sb.st_mode & 07777))
+        return save_bytes(s, x, buf_slice(&bytes), sb.st_mode & 07777, e);
+    x->backup = old->backup;
+    x->version = old->version;
+    x->time = old->time.n ? old->time : x->time;
+    return ERR_OK;
 }
 
 /* ---- the files of the snapshot ---- */
@@ -258,7 +246,7 @@ static enum err_code add_tracked_files(struct saving *s, struct err *e)
 static enum err_code claude_checkpoint_write_snapshot_row(struct saving *s, struct slice message,
                                                           struct err *e)
 {
-    struct buf row = { 0 };
+    AUTO_BUF row = { 0 };
     struct jsonout j;
 
     jsonout_init(&j, &row);
@@ -289,37 +277,33 @@ static enum err_code claude_checkpoint_write_snapshot_row(struct saving *s, stru
     /* The row updates the snapshot of its prompt if there is one already. */
     jsonout_bool_member(&j, "isSnapshotUpdate", s->turn != NULL);
     jsonout_close(&j, '}');
-    enum err_code rc = j.rc || buf_add_byte(&row, '\n')
-                           ? err_nomem(e)
-                           : claude_write_rows(s->st->env, s->ref, buf_slice(&row), e);
-
-    buf_fini(&row);
-    return rc;
+    NEED(!j.rc && !buf_add_byte(&row, '\n'));
+    return claude_write_rows(s->st->env, s->ref, buf_slice(&row), e);
 }
 
 /* ---- the checkpoint ---- */
 
+static void claude_saving_close(struct saving *s)
+{
+    file_history_fini(&s->history);
+    transcript_free(s->transcript);
+    session_row_free(s->row);
+}
+
+/* The caller closes it, also after a failure. */
 static enum err_code claude_saving_open(struct saving *s, struct slice message, struct err *e)
 {
     const struct scope everywhere = { .all = true };
 
-    s->row = session_row_new();
-    enum err_code rc =
-        s->row ? claude_describe(s->st, &everywhere, s->ref, s->row, e) : err_nomem(e);
-
-    if (!rc)
-        rc = claude_load(s->st, s->ref, NULL, &s->transcript, e);
-    if (!rc)
-        rc = file_history_read(s->ref, s->transcript, &s->history, e);
-    if (rc)
-        return rc;
+    NEED(s->row = session_row_new());
+    TRY(claude_describe(s->st, &everywhere, s->ref, s->row, e));
+    TRY(claude_load(s->st, s->ref, NULL, &s->transcript, e));
+    TRY(file_history_read(s->ref, s->transcript, &s->history, e));
     s->cwd = s->row->cwd.n && s->row->cwd.p[0] == '/' ? arena_copy(s->a, s->row->cwd).p
                                                       : arena_format(s->a, "%s", s->st->env->cwd);
     s->dir = arena_format(s->a, "%s/file-history/%.*s", s->st->path, SLICE_ARG(s->ref->id));
     time_format(env_now_ms(s->st->env), s->now);
-
-    if (!s->cwd || !s->dir)
-        return err_nomem(e);
+    NEED(s->cwd && s->dir);
 
     /* A rewind finds a snapshot by the id of its prompt, so that prompt has to be in the conversation. */
     const struct id128 id = id128_of(message);
@@ -341,35 +325,26 @@ enum err_code claude_checkpoint(const struct store *st, const struct session_ref
                                 const struct host_checkpoint *req, struct arena *a,
                                 struct host_checkpointed *out, struct err *e)
 {
-    struct saving s = { .st = st, .ref = ref, .a = a };
-    enum err_code rc = claude_is_uuid(ref->id) ? claude_saving_open(&s, req->message, e)
-                                               : err_set(e, ERR_UNSAFE, ref->path.p,
-                                                         "checkpoint: not the id of a session");
+    CLEANUP(claude_saving_close) struct saving s = { .st = st, .ref = ref, .a = a };
 
-    if (!rc)
-        rc = add_turn_files(&s, e);
-    if (!rc)
-        rc = add_tracked_files(&s, e);
-    if (!rc) {
-        for (size_t i = 0; i < req->files && !rc; i++) {
-            const char *path = path_normalize(s.cwd, req->file[i], s.a);
+    if (!claude_is_uuid(ref->id))
+        return err_set(e, ERR_UNSAFE, ref->path.p, "checkpoint: not the id of a session");
+    TRY(claude_saving_open(&s, req->message, e));
+    TRY(add_turn_files(&s, e));
+    TRY(add_tracked_files(&s, e));
+    for (size_t i = 0; i < req->files; i++) {
+        const char *path = path_normalize(s.cwd, req->file[i], s.a);
 
-            /* A file that is in the checkpoint already keeps its copy. */
-            if (path && claude_checkpoint_entry_of(&s, path))
-                continue;
-            const char *tracked = path ? tracked_of(&s, path) : NULL;
-            struct entry *x = add_file_entry(&s, tracked, path);
+        /* A file that is in the checkpoint already keeps its copy. */
+        if (path && claude_checkpoint_entry_of(&s, path))
+            continue;
+        const char *tracked = path ? tracked_of(&s, path) : NULL;
+        struct entry *x = add_file_entry(&s, tracked, path);
 
-            rc = x ? save_backup(&s, x, file_history_newest(&s.history, tracked), e) : err_nomem(e);
-        }
+        NEED(x);
+        TRY(save_backup(&s, x, file_history_newest(&s.history, tracked), e));
     }
-    if (!rc)
-        rc = claude_checkpoint_write_snapshot_row(&s, req->message, e);
-    file_history_fini(&s.history);
-    transcript_free(s.transcript);
-    session_row_free(s.row);
-    if (rc)
-        return rc;
+    TRY(claude_checkpoint_write_snapshot_row(&s, req->message, e));
     *out = (struct host_checkpointed){ .id = arena_copy(a, req->message),
                                        .files = req->files,
                                        .fresh = s.fresh };
