@@ -225,37 +225,31 @@ static enum err_code opencode_add_part(struct sqlite_conversation *l, const stru
 {
     struct slice id = sqlite_row_text(row, COLUMN_PART_ID),
                  data = sqlite_row_text(row, COLUMN_PART);
-    enum err_code rc = l->parts ? buf_add_byte(&l->row, ',') : ERR_OK;
 
+    if (l->parts)
+        TRY(buf_add_byte(&l->row, ','));
     l->parts = true;
     if (json_get_is(data, "type", "compaction"))
         l->message.flags |= MESSAGE_SEAM | MESSAGE_META;
-    if (!rc)
-        rc = buf_add(&l->row, SLICE("{\"id\":\""));
-    if (!rc)
-        rc = buf_add(&l->row, id);
-    if (!rc)
-        rc = buf_add(&l->row, SLICE("\",\"data\":"));
-    if (!rc)
-        rc = memory_rows_value(&l->row, data);
-    return rc ? rc : buf_add_byte(&l->row, '}');
+    TRY(buf_add(&l->row, SLICE("{\"id\":\"")));
+    TRY(buf_add(&l->row, id));
+    TRY(buf_add(&l->row, SLICE("\",\"data\":")));
+    TRY(memory_rows_value(&l->row, data));
+    return buf_add_byte(&l->row, '}');
 }
 
 static enum err_code opencode_message(const struct sqlite_row *row, struct sqlite_conversation *l)
 {
     struct slice id = sqlite_row_text(row, COLUMN_MESSAGE_ID);
-    enum err_code rc = ERR_OK;
 
     if (!sqlite_store_is_id(id))
         return ERR_OK;
     if (!slice_eq(id, buf_slice(&l->id))) {
-        rc = opencode_finish(l);
-        if (!rc)
-            rc = opencode_begin_row(l, row, id);
+        TRY(opencode_finish(l));
+        TRY(opencode_begin_row(l, row, id));
     }
-    if (!rc && sqlite_store_is_id(sqlite_row_text(row, COLUMN_PART_ID)))
-        rc = opencode_add_part(l, row);
-    return rc;
+    return sqlite_store_is_id(sqlite_row_text(row, COLUMN_PART_ID)) ? opencode_add_part(l, row)
+                                                                    : ERR_OK;
 }
 
 /* ---- sub-agents: sessions whose parent this is ---- */
