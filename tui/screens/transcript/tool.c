@@ -37,13 +37,12 @@ enum {
 
 size_t tool_count_lines(struct slice text)
 {
+    struct slice line;
     size_t n = 0;
+    bool torn;
 
-    for (const char *p = text.p, *end = text.p + text.n; p && p < end; n++) {
-        p = memchr(p, '\n', (size_t)(end - p));
-        if (p)
-            p++;
-    }
+    while (slice_line(&text, &line, &torn))
+        n++;
     return n;
 }
 

@@ -35,3 +35,10 @@ TEST(other_escapes_are_shown_visibly)
     assert_string_equal(cut("\033[2", 9), "4 ^[[2");
     assert_string_equal(cut("\033", 9), "2 ^[");
 }
+
+TEST(lines_are_counted)
+{
+    assert_int_equal(tool_count_lines((struct slice){ 0 }), 0); /* a result without a text */
+    assert_int_equal(tool_count_lines(SLICE("a")), 1);
+    assert_int_equal(tool_count_lines(SLICE("a\n\nb\n")), 3);
+}
