@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -225,6 +226,24 @@ struct origin_of_file {
     bool is_shortened; /* a command may have shortened it */
 };
 
+/* The command moves files, and names the file or a directory that it is in. Others may move it, too, but do not show it. */
+static bool opencode_may_move(struct slice command, struct slice root, const char *path)
+{
+    const bool inside = slice_starts(slice_of(path), root.p);
+    char name[NAME_MAX + 1];
+
+    if (!slice_has(command, "mv"))
+        return false;
+    for (const char *at = inside ? path + root.n : path, *end; *at; at = end) {
+        at += strspn(at, "/");
+        end = at + strcspn(at, "/");
+        snprintf(name, sizeof name, "%.*s", (int)(end - at), at);
+        if (name[0] && slice_has(command, name))
+            return true;
+    }
+    return false;
+}
+
 static void add_call_to(struct planning *p, const struct opencode_call *x, const char *path,
                         bool is_last, bool *removed, struct origin_of_file *o)
 {
@@ -248,7 +267,7 @@ static void add_call_to(struct planning *p, const struct opencode_call *x, const
     if (!is_last)
         return;
     o->is_shortened |= !o->is_made && inferred_may_shorten(x->command, path);
-    o->is_moved |= slice_has(x->command, "mv");
+    o->is_moved |= opencode_may_move(x->command, p->steps.root, path);
     o->is_made = true;
 }
 

@@ -411,8 +411,9 @@ def check_not_new(w):
     check('an old file', 'refused', build, why='older', step=lambda: os.unlink(lists),
           before=lambda: (rule(lists, '/archive/data.txt\n'), remake(when=1_600_000_000), time.sleep(.03)))
     for where, body in (lists, '/archive/data.txt\n'), (f'{w.project}/archive/.gitignore', '*\n'):
-        check(f'a file of the last moment before, and {os.path.basename(where)} is gone', 'refused', build, why='older', step=lambda: os.unlink(where),
-              before=lambda: (rule(where, body), remake(), time.sleep(.03)))
+        for calls in build, [bash('npm run build && mv /tmp/a other.txt')]:
+            check(f'a file of the last moment before, and {os.path.basename(where)} is gone', 'refused', calls, why='older', step=lambda: os.unlink(where),
+                  before=lambda: (rule(where, body), remake(), time.sleep(.03)))
     check('a command moved it there', 'delete', [bash('mv /tmp/x archive/data.txt')], step=lambda: remake(when=1_600_000_000))
     check('a tool made it', 'delete', wrote, step=remake)
     check('a tool made it where git ignores it', 'delete', wrote, before=lambda: rule(rules, 'archive/\n'), step=remake)
