@@ -369,10 +369,11 @@ static void draw_sweep_item(const struct model *m, struct frame *f, struct rect 
     int tag_w = item->tag.n && !item->kept ? 1 + frame_width(item->tag) : 0;
 
     tag_w = tag_w > TAG_MAX ? TAG_MAX : tag_w;
-    /* A reason takes what the title leaves free. */
+    /* A reason takes what the title leaves free, which keeps a fifth of a wide row. */
     if (item->stays && note_w > 0) {
         const int title_w = frame_width(title), wanted = frame_width(slice_of(item->stays)),
-                  room = r.w - 1 - x - GAP - (title_w < TITLE_KEPT ? title_w : TITLE_KEPT),
+                  kept = r.w / 5 > TITLE_KEPT ? r.w / 5 : TITLE_KEPT,
+                  room = r.w - 1 - x - GAP - (title_w < kept ? title_w : kept),
                   got = wanted < room ? wanted : room;
 
         note_w = got > note_w ? got : note_w;
