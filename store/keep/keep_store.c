@@ -219,7 +219,8 @@ enum err_code keep_store_open(const struct store *st, struct arena *a, struct st
     return keep_store_open_of(st->ops, st->env, st->path, st, a, out, e);
 }
 
-/* Opens the store at a path, or at the agent's own place. Returns true if it is missing: `why` names what is. */
+/* Opens the store at a path, or at the agent's own place. Returns true if it is missing: `why` names what is, or the end
+ * of it. */
 static bool keep_is_missing(const struct store_ops *ops, const struct store_env *env,
                             const char *path, struct err *why)
 {
@@ -230,7 +231,31 @@ static bool keep_is_missing(const struct store_ops *ops, const struct store_env 
 
     if (!rc)
         ops->close(st);
-    return rc == ERR_NOT_FOUND && why->path[0] == '/';
+    return rc == ERR_NOT_FOUND && strchr(why->path, '/');
+}
+
+/* The error has only the end of a long path, so the store is one that the manifest names. Returns NULL if it names
+ * none or cannot be read. */
+static const char *keep_named_store(const struct store_ops *ops, const struct store_env *env,
+                                    const struct err *missing, struct arena *a)
+{
+    CLEANUP(keep_manifest_fini) struct keep_manifest m = { .n = 0 };
+    char path[PATH_MAX];
+    const char *tried = "";
+    struct err same;
+
+    if (env_data_path(env, "kept/manifest", path, NULL) || keep_manifest_read(path, &m, NULL))
+        return NULL;
+    for (size_t i = 0; i < m.n; i++) {
+        const char *store = m.session[i].store;
+
+        if (strcmp(m.session[i].system, ops->name) != 0 || strcmp(store, tried) == 0)
+            continue;
+        tried = store;
+        if (keep_is_missing(ops, env, store, &same) && strcmp(same.path, missing->path) == 0)
+            return arena_format(a, "%s", store);
+    }
+    return NULL;
 }
 
 enum err_code keep_store_open_alone(const struct store_ops *ops, const struct store_env *env,
@@ -245,6 +270,12 @@ enum err_code keep_store_open_alone(const struct store_ops *ops, const struct st
     NEED(files || !a->failed);
     if (!files || !path_is_real_dir(files) || !keep_is_missing(ops, env, NULL, &missing))
         return ERR_OK;
+
+    if (strlen(missing.path) == sizeof missing.path - 1) {
+        const char *store = keep_named_store(ops, env, &missing, a);
+
+        return store ? keep_store_open_of(ops, env, store, NULL, a, out, e) : ERR_OK;
+    }
 
     /* The missing directory is the store or a folder in it. */
     snprintf(path, sizeof path, "%s", missing.path);

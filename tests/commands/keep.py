@@ -144,6 +144,18 @@ def without_store(p, agent):
         p.same(f'{agent}: put back without its store: {run.stderr}', (run.returncode, states(own)), (0, own))
 
 
+def far_away(program, top):
+    """The same where the paths are longer than an error remembers of them."""
+    p = Program(program, f'{top}/{"far" * 30}/{"away" * 30}', {})
+    os.makedirs(f'{p.home}/work')
+    for n, agent in enumerate(AGENTS):
+        write(agent, p.home, f'{p.home}/work', n + 1, AT + n, f'prompt of {agent}')
+        p.run('keep', *[i for i, r in rows_of(p).items() if r['system'] == agent])
+        without_store(p, agent)
+        shutil.rmtree(kept_dir(p))
+    return p
+
+
 def agents(program, top):
     p = None
     for name in RECORDED:
@@ -409,6 +421,8 @@ def main():
         passed, failed = p.passed, p.failed
         p = Program(sys.argv[1], f'{top}/neighbours', {})
         neighbours(p)
+        passed, failed = passed + p.passed, failed + p.failed
+        p = far_away(sys.argv[1], top)
         passed, failed = passed + p.passed, failed + p.failed
         for p in agents(sys.argv[1], top):
             passed, failed = passed + p.passed, failed + p.failed
