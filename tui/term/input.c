@@ -16,7 +16,14 @@
  * and no clock is read here, so that every delay can be tested. The keymap decides elsewhere which
  * command a key means. */
 
-enum { ESC = 0x1b, BEL = 0x07, PARAMS_MAX = 4, SEQUENCE_MAX = 4096, ANSWER_MAX = 64 };
+enum {
+    ESC = 0x1b,
+    BEL = 0x07,
+    CTRL_C = 0x03,
+    PARAMS_MAX = 4,
+    SEQUENCE_MAX = 4096,
+    ANSWER_MAX = 64
+};
 /* kitty: a key was released; keys without a character, such as Shift by itself */
 enum { EVENT_RELEASE = 3, KITTY_KEYS_FIRST = 57344, KITTY_KEYS_LAST = 63743 };
 
@@ -464,32 +471,46 @@ static enum step escape_key(struct input *in, struct slice text, int64_t now_ms,
     return input_skip_bytes(in, text.n);
 }
 
+static bool ends_in_key(struct slice text)
+{
+    return text.p[text.n - 1] == ESC || text.p[text.n - 1] == CTRL_C;
+}
+
+/* Inside a bracketed paste: everything up to the closing sequence, which may arrive in pieces. If it is lost, Esc or ^C
+ * after which nothing follows is a key, and ends the paste. */
+static enum step paste_step(struct input *in, struct slice text, bool quiet,
+                            struct input_event *out)
+{
+    const size_t mark = sizeof paste_end - 1;
+    const char *end = memmem(text.p, text.n, paste_end, mark);
+    const bool lost = !end && quiet && ends_in_key(text);
+    size_t sure = end             ? (size_t)(end - text.p)
+                  : lost          ? text.n - 1
+                  : text.n < mark ? 0
+                                  : text.n - (mark - 1);
+    size_t room = INPUT_PASTE_MAX - in->paste.n;
+
+    /* A paste that is too long, or too large for the memory, is cut; a query is shorter anyway. */
+    enum err_code rc = buf_add(&in->paste, (struct slice){ text.p, sure < room ? sure : room });
+
+    (void)rc;
+    in->at += sure;
+    if (!end && !lost)
+        return STEP_WAIT;
+    in->at += end ? mark : 0;
+    in->pasting = false;
+    *out = (struct input_event){ .kind = INPUT_PASTE, .paste = buf_slice(&in->paste) };
+    return STEP_EVENT;
+}
+
 static enum step next_step(struct input *in, int64_t now_ms, bool quiet, struct input_event *out)
 {
     struct slice text = input_rest_of(in);
 
     if (text.n == 0)
         return STEP_WAIT;
-    if (in->pasting) {
-        /* Inside a bracketed paste: everything up to the closing sequence, which may arrive in
-         * pieces. */
-        const size_t mark = sizeof paste_end - 1;
-        const char *end = memmem(text.p, text.n, paste_end, mark);
-        size_t sure = end ? (size_t)(end - text.p) : text.n < mark ? 0 : text.n - (mark - 1);
-        size_t room = INPUT_PASTE_MAX - in->paste.n;
-
-        /* A paste that is too long, or too large for the memory, is cut; a query is shorter anyway. */
-        enum err_code rc = buf_add(&in->paste, (struct slice){ text.p, sure < room ? sure : room });
-
-        (void)rc;
-        in->at += sure;
-        if (!end)
-            return STEP_WAIT;
-        in->at += mark;
-        in->pasting = false;
-        *out = (struct input_event){ .kind = INPUT_PASTE, .paste = buf_slice(&in->paste) };
-        return STEP_EVENT;
-    }
+    if (in->pasting)
+        return paste_step(in, text, quiet, out);
     if (in->cut && quiet && text.p[0] == ESC && text.n == 1)
         in->cut = 0;
     if (in->cut)
@@ -526,14 +547,14 @@ int64_t input_hold_ms(const struct input *in, bool esc_quits)
 {
     const struct slice text = input_rest_of(in);
 
-    if (text.n == 0 || in->pasting)
+    if (text.n == 0 || (in->pasting && !ends_in_key(text)))
         return TIME_NONE;
     const bool alone =
         text.p[0] == ESC && (text.n == 1 || (text.n == 2 && text.p[1] != '[' && text.p[1] != 'O'));
 
-    return !alone || (esc_quits && text.n == 1) ? INPUT_PIECES_MS
-           : in->expects                        ? INPUT_ANSWER_MS
-                                                : INPUT_ESC_MS;
+    return in->pasting || !alone || (esc_quits && text.n == 1) ? INPUT_PIECES_MS
+           : in->expects                                       ? INPUT_ANSWER_MS
+                                                               : INPUT_ESC_MS;
 }
 
 void input_fini(struct input *in)

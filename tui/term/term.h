@@ -161,7 +161,8 @@ void watch_mark_reported(struct watch *w, int64_t now_ms);
  * slow line the pieces of an arrow key arrive up to INPUT_PIECES_MS apart. Where Esc was read as a key, what then
  * follows late is discarded. While the terminal's answer to a query is expected, Esc is held back
  * longer, because it may be the first byte of the answer. An answer that arrives in pieces is
- * discarded to its end, so that no part of it is read as keys. */
+ * discarded to its end, so that no part of it is read as keys. A paste whose end is lost lasts until Esc or ^C is
+ * pressed and nothing follows for INPUT_PIECES_MS. */
 enum {
     INPUT_ESC_MS = 25,
     INPUT_PIECES_MS = 600,

@@ -288,6 +288,41 @@ TEST(a_paste_is_one_event_and_no_keys)
     input_fini(&in);
 }
 
+TEST(a_paste_whose_end_is_lost_ends_with_a_key)
+{
+    static const struct {
+        const char *bytes;
+        uint32_t code;
+        uint8_t mods;
+    } keys[] = { { "\x1b[200~first\r\x03 q\x03", 'c', MOD_CTRL },
+                 { "\x1b[200~first\r\x03 q\x1b", KEYCODE_ESC, 0 } };
+
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        struct input in = { 0 };
+        struct input_event ev;
+
+        for (const char *p = keys[i].bytes; *p; p++) {
+            input_feed(&in, (struct slice){ p, 1 });
+            assert_false(input_next(&in, 0, false, &ev));
+        }
+        assert_int_equal(input_hold_ms(&in, false), INPUT_PIECES_MS);
+        assert_true(input_next(&in, 1000, true, &ev));
+        assert_int_equal(ev.kind, INPUT_PASTE);
+        assert_true(slice_eq(ev.paste, SLICE("first\r\x03 q")));
+        assert_true(input_next(&in, 1000, true, &ev));
+        assert_int_equal(ev.key.code, keys[i].code);
+        assert_int_equal(ev.key.mods, keys[i].mods);
+
+        /* An end that was only late is not typed. */
+        if (ev.key.code == KEYCODE_ESC)
+            input_feed(&in, SLICE("[201~"));
+        input_feed(&in, SLICE("x"));
+        assert_true(input_next(&in, 1200, false, &ev));
+        assert_int_equal(ev.key.code, 'x');
+        input_fini(&in);
+    }
+}
+
 TEST(the_mouse_clicks_and_scrolls)
 {
     struct input in = { 0 };
