@@ -75,7 +75,7 @@ const char *continue_in_agents(struct arena *a, const char *format)
             left--;
             list = arena_format(a, "%s%s%s", list, store_systems[i]->name,
                                 left > 1    ? ", "
-                                : left == 1 ? " and "
+                                : left == 1 ? " or "
                                             : "");
         }
     return list;

@@ -45,7 +45,7 @@ MUST_CHECK enum err_code continue_in_do(const struct session_ref *ref, const str
 void continue_in_fini(struct continue_in *c);
 /* Returns true if sessions can be made in this store. */
 bool continue_in_can(const struct store *to);
-/* The names of the agents in which sessions of this format can be continued (NULL: of any format): "claude, codex and pi";
+/* The names of the agents in which sessions of this format can be continued (NULL: of any format): "claude, codex or pi";
  * NULL: out of memory. */
 const char *continue_in_agents(struct arena *a, const char *format);
 

@@ -16,7 +16,7 @@ bundle_to() { # FILE
 open 80 24
 see "Enter resume"
 menu i
-see "no other agent to go on in has sessions here yet; start one of" "and kilo once"
+see "no other agent to continue in yet; start qwen" "or kilo once"
 press Escape
 gone "no other agent"
 menu z

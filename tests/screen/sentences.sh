@@ -92,11 +92,11 @@ menu ' '
 see "f  fork" "y  copy"
 press Escape
 # 19 to 24, 27 to 29: the rewind of a file that another session changed later.
-tm resize-window -x 100 -y 30
+tm resize-window -x 120 -y 30
 enter_text idempot
 gone "Payment page copy"
 menu w
-see "dry run: nothing has been changed" "[ ] held back src/pay.ts" "1 shell command ran since; its" "cannot be" # 21, 36
+see "dry run: nothing has been changed" "[ ] held back src/pay.ts" "later: “Fix the" "1 shell command ran since; its" "cannot be" # 21, 36
 press i
 see "not needed" # 24
 press Up

@@ -33,8 +33,7 @@ static enum err_code carry_list_agents(const struct job_context *d, const struct
     const char *others = continue_in_agents(&arena, own);
 
     NEED(others);
-    return err_set(e, ERR_UNSUPPORTED, "",
-                   "no other agent to go on in has sessions here yet; start one of %s once",
+    return err_set(e, ERR_UNSUPPORTED, "", "no other agent to continue in yet; start %s once",
                    others);
 }
 

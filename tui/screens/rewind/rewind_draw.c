@@ -142,24 +142,24 @@ static int rewind_draw_counts(const struct rewind_view *v, struct frame *f, int 
     return frame_puts_right(f, y, end, STYLE_ADD, plus);
 }
 
-/* later: "Fix the payment…", 3m ago. In a narrow pane, only the age. Returns the column where it begins. */
+/* later: “Fix the payment…”, 3m ago. In a narrow pane, only the age. Returns the column where it begins. */
 static int draw_later(const struct rewind_view *v, struct frame *f, struct rect r, int end,
                       const struct rewind_entry *x)
 {
     enum { PATH_MIN = 24, WORDS = 12 };
     const struct rewind_other *other = x->later;
-    char age[HUMAN_AGE], tail[HUMAN_AGE + 4];
+    char age[HUMAN_AGE], tail[HUMAN_AGE + 8];
     struct slice title = slice_of(other->title ? other->title : other->session);
     int room = end - r.x - PATH_MIN - WORDS - HUMAN_AGE, width = (int)clean_width(title);
 
     human_age(v->now_ms, other->at_ms, age);
-    snprintf(tail, sizeof tail, room < 8 ? "later, %s" : "\", %s", age);
+    snprintf(tail, sizeof tail, room < 8 ? "later, %s" : "”, %s", age);
     end = frame_puts_right(f, r.y, end, STYLE_WARN, tail);
     if (room < 8)
         return end;
     width = width < room ? width : room;
     frame_text_cut(f, r.y, end - width, width, STYLE_WARN, title);
-    return frame_puts_right(f, r.y, end - width, STYLE_WARN, "later: \"");
+    return frame_puts_right(f, r.y, end - width, STYLE_WARN, "later: “");
 }
 
 static void draw_file(const struct rewind_view *v, struct frame *f, struct rect r, size_t row)
