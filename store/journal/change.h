@@ -107,10 +107,14 @@ bool change_is_agents(const struct change *c);
  * change_is_agents. */
 MUST_CHECK enum err_code change_undo(struct change_log *log, const char *id, struct change **out,
                                      struct err *e);
-/* Returns why undoing all of these changes, one after the other, would be refused: *at is the first of the changes that cannot be undone. ERR_OK: it would not
- * refuse, as far as that can be known. Changes nothing. */
-MUST_CHECK enum err_code change_undo_all_check(struct change_log *log, const char *const *ids,
-                                               size_t n, size_t *at, struct err *e);
+/* Checks whether a change could be undone after those whose undos are in `undone`, and adds its own undo to them: so many
+ * are checked one by one, the newest first, beginning with an empty change, which is never run. Changes nothing.
+ * ERR_STALE, ERR_NOT_FOUND, ERR_UNSUPPORTED: why it would be refused, as far as that can be known. */
+MUST_CHECK enum err_code change_undo_check(struct change_log *log, const char *id,
+                                           struct change *undone, struct err *e);
+/* The same for the steps of an undo that is not one of a change in the log. */
+MUST_CHECK enum err_code change_undo_check_steps(const struct change *undo, struct change *undone,
+                                                 struct err *e);
 /* Returns true if a change would be refused, because its files were changed again or the session continued. */
 bool change_is_stale(const struct change *c);
 /* The same for the undo of a change. */

@@ -32,41 +32,39 @@ static bool is_prepared(const struct change *c, size_t i)
     return false;
 }
 
-/* Earlier steps are compared only if something is wrong with a step, so many changes take time in proportion to their
- * number. */
-static enum err_code check_step(const struct change *c, size_t i, struct err *e)
+/* Adds a step of an undo to those before it, and checks it. Earlier steps are compared only if something is wrong with
+ * it, so many changes take time in proportion to their number. */
+static enum err_code add_undo_step(struct change *undone, const struct step *s, struct err *e)
 {
-    const struct step *s = &c->step[i];
     struct stat st;
     const bool missing = s->kind == STEP_MOVE && lstat(s->path, &st) != 0 && errno == ENOENT;
 
-    if ((!missing && !step_is_stale(s)) || is_prepared(c, i))
+    TRY(change_add(undone, s, e));
+    if ((!missing && !step_is_stale(s)) || is_prepared(undone, undone->n - 1))
         return ERR_OK;
     return missing ? err_set(e, ERR_NOT_FOUND, s->path, "undo: what it moved is no longer there")
                    : err_set(e, ERR_STALE, s->path, "undo: it was changed again since");
 }
 
-enum err_code change_undo_all_check(struct change_log *log, const char *const *ids, size_t n,
-                                    size_t *at, struct err *e)
+enum err_code change_undo_check(struct change_log *log, const char *id, struct change *undone,
+                                struct err *e)
 {
-    struct change *all = change_new("undo"),
-                  *c; /* the steps of all undos so far; it is never run */
-    enum err_code rc = all ? ERR_OK : err_nomem(e);
+    CLEANUP(change_free_at) struct change *c = NULL;
 
-    for (*at = 0; *at < n && !rc; *at += rc == ERR_OK) {
-        rc = change_read(log, ids[*at], &c, e);
-        if (rc)
-            break;
-        rc = change_check_is_ours(c, e);
-        for (size_t i = c->n; i > 0 && !rc; i--) {
-            const struct step inverse = step_inverse(&c->step[i - 1]);
+    TRY(change_read(log, id, &c, e));
+    TRY(change_check_is_ours(c, e));
+    for (size_t i = c->n; i > 0; i--) {
+        const struct step inverse = step_inverse(&c->step[i - 1]);
 
-            rc = change_add(all, &inverse, e);
-            if (!rc)
-                rc = check_step(all, all->n - 1, e);
-        }
-        change_free(c);
+        TRY(add_undo_step(undone, &inverse, e));
     }
-    change_free(all);
-    return rc;
+    return ERR_OK;
+}
+
+enum err_code change_undo_check_steps(const struct change *undo, struct change *undone,
+                                      struct err *e)
+{
+    for (size_t i = 0; i < undo->n; i++)
+        TRY(add_undo_step(undone, &undo->step[i], e));
+    return ERR_OK;
 }

@@ -95,7 +95,7 @@ static enum err_code find_latest(struct search *s, struct err *e)
         else {
             snprintf(dir, sizeof dir, "%.*s", SLICE_ARG(q.scope.project));
             rc = err_set(e, ERR_NOT_FOUND, dir,
-                         "find the latest session: no previous session found here");
+                         "find the latest session of: no previous session found here");
         }
     }
     if (!rc)

@@ -450,6 +450,39 @@ def back_to(w, t):
     t.need('delete of "Bills"' in err and w.title(Q) == 'Again', f'deleted for good: {out}{err}')
 
 
+def back_through(w, t):
+    """Whatever was done and undone by name since, in any order: the bytes before the change are there again."""
+    p = w.session('p', P, 'Pay the bills')
+    q = w.session('q', Q, 'Quote the prices')
+    t.run('rename', P, 'Bills')
+    t.run('tag', P, 'money')
+    path = t.json('info', P)['path']
+    before = get(path), state(q)
+
+    def whole(what, *steps):
+        made = []
+        for args in steps:
+            run = t.run(*[made[a] if isinstance(a, int) else a for a in args])
+            t.same(f'{what}: {args}: {run.stderr}', run.returncode, 0)
+            made.append(t.json('log', '--all')[0]['id'])
+        after = get(path), state(q)
+        code, out, err = w.undo(p, '--all', '--back-to', made[0])
+        t.same(f'{what}: {out}{err}', (code, (get(path), state(q))), (0, before))
+        for undone in re.findall('reprise undo ([0-9a-f-]+)', out):
+            t.same(f'{what}: forward again', w.undo(p, undone)[0], 0)
+        t.same(f'{what}: as it was', (get(path), state(q)), after)
+        t.same(f'{what}: back', w.undo(p, '--all', '--back-to', made[0])[0], 0)
+
+    conversation = ['rewind', P, '--to', FIRST, '--apply', '--mode', 'conversation']
+    files = ['rewind', Q, '--to', FIRST, '--apply', '--overwrite-edited']
+    whole('a change, a rewind, the deletion', ['archive', P], files, ['delete', P])
+    whole('an older title', ['rename', P, 'One'], ['rename', P, 'Two'], ['undo', 0])
+    whole('an older title, and again', ['rename', P, 'One'], ['tag', P, 'x'], ['undo', 0], ['undo', 2], ['tag', P, 'y'])
+    whole('a tag below a rewind', ['tag', P, 'x'], conversation, ['undo', 0], ['rename', P, 'Two'])
+    whole('an older rewind', conversation, ['rename', P, 'One'], ['undo', 0], conversation, files)
+    whole('an undo that was undone twice', ['rename', P, 'One'], ['undo', 0], ['undo', 1], ['undo', 2], ['tag', P, 'x'])
+
+
 def several(w, t):
     """A change of sessions of two projects belongs to both: each can undo it, and is told that it reaches the other."""
     p, q = w.session('p', P, 'Pay the bills'), w.session('q', Q, 'Quote the prices')
@@ -524,7 +557,7 @@ def subdirectory(w, t):
 
 def main():
     failed = passed = 0
-    for part in (back_to, scopes, stores, gone, parts, directories, settled, held, went_on, interrupted, advice, pruned, several, waited, subdirectory):
+    for part in (back_to, back_through, scopes, stores, gone, parts, directories, settled, held, went_on, interrupted, advice, pruned, several, waited, subdirectory):
         w = World(sys.argv[1])
         try:
             part(w, w.program)

@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "store/rewind/plan/plan.h"
@@ -5,70 +6,83 @@
 
 /* ---- what is undone ---- */
 
+/* An entry of one of the logs. */
+struct back_entry {
+    struct undo_target target;
+    const char *undoes;  /* NULL: it is no undo */
+    const char *session; /* "claude:5e55…"; NULL: it has several */
+    bool undone;
+    size_t cancels; /* the index of the entry that it cancelled out; SIZE_MAX: none */
+};
+
+/* An entry that has to be undone. */
+struct kept_entry {
+    size_t entry;
+    const char *as; /* the id of the entry, or of what brought it into effect again */
+    bool held;      /* its undo is kept as well, so it will be in effect when its turn comes */
+};
+
 /* Both logs, walked from the newest entry to the named one. */
 struct back_walk {
     const struct shown *shown;
     const char *id;
     struct back_to *out;
     struct rewind_records rewinds;
-    size_t next;          /* the next of the records */
-    const char **revived; /* they will be in effect again, because what undid them is undone */
-    size_t revived_n;
+    size_t next; /* the next of the records */
+    struct back_entry *met;
+    size_t met_n;
+    struct kept_entry *kept; /* oldest first */
+    size_t kept_n;
     bool found, found_elsewhere, done;
     enum err_code rc;
     struct err *e;
 };
 
-struct back_entry {
-    struct undo_target target;
-    bool undone;
-    const char *undoes; /* NULL: it is no undo */
-    bool elsewhere;
-};
-
-/* Ids of both logs sort by time. An undo cancels out what it undid, unless that is older than the named entry. */
-static void meet_entry(struct back_walk *w, const struct back_entry *x)
+/* Ids of both logs sort by time. */
+static void meet_entry(struct back_walk *w, const struct back_entry *x, bool elsewhere)
 {
-    const char *id = x->target.id;
-    int order = strcmp(id, w->id);
-    bool revived = false;
+    struct arena *a = &w->out->arena;
+    int order = strcmp(x->target.id, w->id);
 
     w->done = order <= 0;
     w->found = w->found || order == 0;
-    for (size_t i = 0; i < w->revived_n && !revived; i++)
-        revived = strcmp(w->revived[i], id) == 0;
-    if (order < 0 || (x->undone && !revived))
+    if (order < 0)
         return;
-    if (x->elsewhere) {
-        w->found_elsewhere = w->found_elsewhere || order == 0;
-        w->out->elsewhere++;
-    } else if (!x->undoes || strcmp(x->undoes, w->id) < 0) {
-        struct back_to *b = w->out;
-        struct undo_target *list = arena_grow(&b->arena, b->entry, b->n, sizeof *list);
-
-        if (!list ||
-            (x->undoes && !arena_add_text(&b->arena, &w->revived, &w->revived_n, x->undoes)))
-            w->rc = err_nomem(w->e);
-        else {
-            b->entry = list;
-            b->entry[b->n++] = x->target;
-            w->rc = ERR_OK;
-        }
+    if (elsewhere) {
+        w->found_elsewhere = w->found_elsewhere || (order == 0 && !x->undone);
+        w->out->elsewhere += !x->undone;
+        return;
     }
+    struct back_entry *list = arena_grow(a, w->met, w->met_n, sizeof *list);
+
+    if (!list) {
+        w->rc = err_nomem(w->e);
+        return;
+    }
+    w->met = list;
+    list[w->met_n] = *x;
+    list[w->met_n].undoes = arena_copy_text(a, x->undoes);
+    list[w->met_n].session = arena_copy_text(a, x->session);
+    list[w->met_n++].cancels = SIZE_MAX;
+    if (a->failed)
+        w->rc = err_nomem(w->e);
 }
 
 static void meet_rewinds_after(struct back_walk *w, const char *id)
 {
     for (; !w->done && !w->rc && w->next < w->rewinds.n; w->next++) {
         const struct rewind_record *r = &w->rewinds.record[w->next];
-        const struct back_entry x = { .target = undo_target_of_rewind(r),
-                                      .undone = r->undone || r->empty,
-                                      .undoes = r->undoes,
-                                      .elsewhere = origin_of_rewind(w->shown, r) != ORIGIN_SHOWN };
+        char session[512];
 
         if (strcmp(r->id, id) <= 0)
             return;
-        meet_entry(w, &x);
+        snprintf(session, sizeof session, "%s:%s", r->system, r->session);
+        const struct back_entry x = { .target = undo_target_of_rewind(r),
+                                      .undoes = r->undoes,
+                                      .session = session,
+                                      .undone = r->undone || r->empty };
+
+        meet_entry(w, &x, origin_of_rewind(w->shown, r) != ORIGIN_SHOWN);
     }
 }
 
@@ -79,13 +93,101 @@ static bool meet_change(const struct change *c, bool undone, void *arg)
     meet_rewinds_after(w, c->id);
     if (!w->done && !w->rc) {
         const struct back_entry x = { .target = undo_target_of_change(c),
-                                      .undone = undone,
                                       .undoes = c->undoes,
-                                      .elsewhere = !origin_shows_change(w->shown, c) };
+                                      .session = c->sessions_n == 1 ? c->sessions[0] : NULL,
+                                      .undone = undone };
 
-        meet_entry(w, &x);
+        meet_entry(w, &x, !origin_shows_change(w->shown, c));
     }
     return !w->done && !w->rc;
+}
+
+static bool keep_entry(struct back_walk *w, size_t entry, const char *as)
+{
+    struct kept_entry *list = arena_grow(&w->out->arena, w->kept, w->kept_n, sizeof *list);
+
+    if (!list)
+        return false;
+    w->kept = list;
+    list[w->kept_n++] = (struct kept_entry){ .entry = entry, .as = as };
+    return true;
+}
+
+/* Returns what the undo undid, or NULL if it is not kept. *between: something that is kept between the two may concern
+ * the same session. */
+static struct kept_entry *find_kept(struct back_walk *w, const struct back_entry *undo,
+                                    bool *between)
+{
+    for (size_t i = w->kept_n; i > 0; i--) {
+        struct kept_entry *k = &w->kept[i - 1];
+        const struct back_entry *x = &w->met[k->entry];
+
+        if (strcmp(k->as, undo->undoes) < 0)
+            break;
+        if (strcmp(k->as, undo->undoes) == 0 || strcmp(x->target.id, undo->undoes) == 0)
+            return k;
+        *between =
+            *between || !x->session || !undo->session || strcmp(x->session, undo->session) == 0;
+    }
+    return NULL;
+}
+
+/* Meets the entry `at`, which did the same as the entry `what`: itself, or what an undo of an undo brought back. */
+static bool meet_effect(struct back_walk *w, size_t at, size_t what)
+{
+    const struct back_entry *x = &w->met[what];
+    bool between = false;
+
+    if (!x->undoes || strcmp(x->undoes, w->id) < 0)
+        return keep_entry(w, what, w->met[at].target.id);
+    struct kept_entry *k = find_kept(w, x, &between);
+
+    if (!k) {
+        size_t i = what + 1;
+
+        while (i < w->met_n && strcmp(w->met[i].target.id, x->undoes) != 0)
+            i++;
+        return i == w->met_n || w->met[i].cancels == SIZE_MAX ||
+               meet_effect(w, at, w->met[i].cancels);
+    }
+
+    /* If it undid a part, undoing the entry does the rest. */
+    if (!w->met[k->entry].undone && !w->met[at].undone)
+        return true;
+
+    /* If another change came between the two, it was made on top of the entry, and can be undone exactly only if the
+     * entry is in effect. */
+    if (between) {
+        k->held = true;
+        return keep_entry(w, what, w->met[at].target.id);
+    }
+    w->met[at].cancels = k->entry;
+    memmove(k, k + 1, (size_t)(w->kept + w->kept_n - (k + 1)) * sizeof *k);
+    w->kept_n--;
+    return true;
+}
+
+/* Finds what has to be undone, so that undoing it from the newest to the oldest leads back through the states in which
+ * each was made. An undo cancels out what it undid. */
+static enum err_code choose_entries(struct back_walk *w)
+{
+    struct back_to *b = w->out;
+
+    for (size_t i = w->met_n; i > 0; i--)
+        if (!meet_effect(w, i - 1, i - 1))
+            return err_nomem(w->e);
+    b->entry = arena_zalloc(&b->arena, (w->kept_n + 1) * sizeof *b->entry);
+    b->held = arena_zalloc(&b->arena, w->kept_n + 1);
+    if (!b->entry || !b->held)
+        return err_nomem(w->e);
+    for (size_t i = w->kept_n; i > 0; i--) {
+        const struct back_entry *x = &w->met[w->kept[i - 1].entry];
+
+        b->entry[b->n] = x->target;
+        b->held[b->n] = w->kept[i - 1].held;
+        b->n += !x->undone || b->held[b->n];
+    }
+    return ERR_OK;
 }
 
 static enum err_code collect_entries(const struct store_env *env, struct change_log *log,
@@ -104,6 +206,7 @@ static enum err_code collect_entries(const struct store_env *env, struct change_
                        w->id);
     if (w->found_elsewhere)
         return err_set(w->e, ERR_NOT_FOUND, w->id, "it was made elsewhere: add --all");
+    TRY(choose_entries(w));
     return w->out->n ? ERR_OK
                      : err_set(w->e, ERR_NOT_FOUND, w->id,
                                "it was undone already, and nothing was changed since");
@@ -121,9 +224,10 @@ struct left_file {
 struct back_check {
     const struct store_env *env;
     struct back_to *b;
+    struct change *undone; /* the steps in the stores of all undos so far */
     struct left_file *left;
     size_t left_n;
-    bool conversation; /* a rewind of a conversation is among the newer ones */
+    bool left_unknown;
 };
 
 static enum err_code back_to_check_file(struct back_check *k, const struct rewind_entry *x,
@@ -163,19 +267,24 @@ static enum err_code back_to_check_file(struct back_check *k, const struct rewin
 static const struct rewind_options undo_options = { .allow_outside = true,
                                                     .allow_sensitive = true };
 
-static enum err_code back_to_check_rewind(struct back_check *k, size_t at, struct err *e)
+static enum err_code back_to_check_rewind(struct back_check *k, const char *id, bool held,
+                                          struct err *e)
 {
     CLEANUP(rewind_plan_fini) struct rewind_plan plan = { 0 };
     CLEANUP(rewind_preview_fini) struct rewind_preview p = { 0 };
     struct err *why = &k->b->why;
 
-    TRY(rewind_undo_plan(k->env, k->b->entry[at].id, &plan, why));
+    /* This one is undone now. It is compared when its turn comes, and so are the files of all older ones. */
+    k->left_unknown = k->left_unknown || held;
+    if (held)
+        return ERR_OK;
+    TRY(rewind_undo_plan(k->env, id, &plan, why));
     TRY(rewind_preview(&plan, &undo_options, &p, why));
-    if (at == 0 && plan.conversation.change && change_is_stale(plan.conversation.change))
-        return err_set(why, ERR_STALE, plan.session, "undo a rewind: its session has continued");
-    for (size_t i = 0; i < p.n; i++)
+    for (size_t i = 0; i < p.n && !k->left_unknown; i++)
         TRY(back_to_check_file(k, &p.entry[i], e));
-    k->conversation = k->conversation || plan.conversation.change;
+    if (plan.conversation.change &&
+        change_undo_check_steps(plan.conversation.change, k->undone, why))
+        return err_set(why, ERR_STALE, plan.session, "undo a rewind: its session has continued");
     return ERR_OK;
 }
 
@@ -183,28 +292,20 @@ static enum err_code back_to_check_rewind(struct back_check *k, size_t at, struc
 static enum err_code check_entries(const struct store_env *env, struct change_log *log,
                                    struct back_to *b, struct err *e)
 {
-    struct back_check k = { .env = env, .b = b };
+    CLEANUP(change_free_at) struct change *undone = change_new("undo");
+    struct back_check k = { .env = env, .b = b, .undone = undone };
     enum err_code rc = ERR_OK;
-    const char **ids = arena_zalloc(&b->arena, (b->n + 1) * sizeof *ids);
 
-    NEED(ids);
-    for (size_t i = 0; i < b->n && !rc;) {
-        size_t n = 0, at = 0;
+    NEED(undone);
+    for (b->at = 0; b->at < b->n; b->at++) {
+        const struct undo_target *x = &b->entry[b->at];
 
-        /* Changes that follow each other are checked together. */
-        for (; i + n < b->n && b->entry[i + n].kind == UNDO_TARGET_CHANGE; n++)
-            ids[n] = b->entry[i + n].id;
-        if (n > 0 && !k.conversation)
-            rc = change_undo_all_check(log, ids, n, &at, &b->why);
-        else if (n == 0)
-            rc = back_to_check_rewind(&k, i, e);
-        b->at = i + at;
-        i += n ? n : 1;
+        rc = x->kind == UNDO_TARGET_CHANGE ? change_undo_check(log, x->id, undone, &b->why)
+                                           : back_to_check_rewind(&k, x->id, b->held[b->at], e);
+        if (rc)
+            return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
     }
-    if (rc == ERR_NOMEM)
-        return err_nomem(e);
-    if (!rc)
-        b->why = (struct err){ 0 };
+    b->why = (struct err){ 0 };
     return ERR_OK;
 }
 
@@ -297,7 +398,6 @@ enum err_code back_to_apply(const struct store_env *env, struct back_to *b, cons
             *e = b->why;
         return b->why.code;
     }
-    /* Each is a record of its own, since what a crash leaves of one can be completed by itself. */
     for (; n < b->n && !rc; n++) {
         done[n].rewind = b->entry[n].kind != UNDO_TARGET_CHANGE;
         rc = done[n].rewind ? undo_rewind_whole(env, b->entry[n].id, done[n].id, e)

@@ -151,11 +151,13 @@ struct undo_target undo_target_of_rewind(const struct rewind_record *r);
 
 /* ---- back to the state before a change (back_to.c) ---- */
 
-/* What has to be undone for it: every later entry of what is shown that is in effect, and that entry itself. An undo of
- * an older entry is undone too; an undo of a later one is left alone together with what it undid. */
+/* What has to be undone for it: every later entry of what is shown that is in effect, and that entry itself. An undo
+ * cancels out what it undid, unless what it undid is older, or another change to the session came between the two: then
+ * the undo is undone too, so that each is undone in the state in which it was made. */
 struct back_to {
     struct arena arena;        /* owns everything below */
     struct undo_target *entry; /* newest first */
+    bool *held; /* undone now, but not when its turn comes: its undo is among the newer ones */
     size_t n;
     size_t elsewhere; /* later entries of other stores and directories, which stay */
     /* Why it would be refused as a whole, and the entry because of which; ERR_OK: it would not */
@@ -167,10 +169,10 @@ struct back_to {
  * nothing since then is in effect. */
 MUST_CHECK enum err_code back_to_plan(const struct store_env *env, const struct shown *shown,
                                       const char *id, struct back_to *out, struct err *e);
-/* Undoes the entries, the newest first. Neighbouring changes of sessions are undone by one change, which happens as a
- * whole or not at all; a rewind of files has a record of its own. If one of them fails, those that were done are redone
- * and nothing has changed, except that both are in the log. After a crash between two records the log shows how far it
- * came, and the same call does the rest. made: the ids of what was recorded, newest first, in the arena of the plan. */
+/* Undoes the entries, the newest first; each has a record of its own, since what a crash leaves of one can be completed
+ * by itself. If one of them fails, those that were done are redone and nothing has changed, except that both are in the
+ * log. After a crash between two records the log shows how far it came, and the same call does the rest. made: the ids
+ * of what was recorded, newest first, in the arena of the plan. */
 MUST_CHECK enum err_code back_to_apply(const struct store_env *env, struct back_to *b,
                                        const char ***made, size_t *made_n, struct err *e);
 void back_to_fini(struct back_to *b);
