@@ -106,12 +106,18 @@ static void draw_entry(struct frame *f, int y, int x, const char *key, const cha
     frame_puts(f, y, x, f->cols - x, STYLE_DIM, title);
 }
 
+/* Returns whether the last change of this run may be undone, or redone. The rewind view knows those of its session. */
+static bool is_offered(const struct model *m, enum key_context place, enum action a)
+{
+    return (a != ACT_UNDO && a != ACT_REDO) || place == IN_REWIND || m->way_back == a;
+}
+
 /* The width of an action in the footer, with the gap before the next; 0 if it is not shown. */
 static int entry_width(const struct model *m, enum key_context place, enum action a, bool ascii)
 {
     char key[KEY_NAME];
 
-    if (view_unavailable(m, a) || !footer_key(m, place, a, ascii, key))
+    if (!is_offered(m, place, a) || view_unavailable(m, a) || !footer_key(m, place, a, ascii, key))
         return 0;
 
     const char *title = title_beside(place, key, a);

@@ -93,6 +93,7 @@ struct model {
     struct export_view *export;
     struct resume_view *resume_view;
     struct pending_change *pending_change;
+    enum action way_back; /* what takes the last change of this run back: undo, redo, or ACT_NONE */
     struct undo_flow *undo_flow;
     struct resume_flow *resume_flow;
 };

@@ -180,6 +180,21 @@ static struct change_text change_text_done(const struct model *m, const struct c
 
 /* ---- the result of a change: reported, and shown in every view that it may affect ---- */
 
+/* What takes the change back, if anything does. */
+static enum action change_result_way_back(const struct change_result *c)
+{
+    switch (c->request) {
+    case CHANGE_EMPTY:
+    case CHANGE_REMOVE:
+    case CHANGE_PRUNE:
+    case CHANGE_KEEP:
+    case CHANGE_BUNDLE: return ACT_NONE;
+    case CHANGE_UNDO:
+    case CHANGE_BACK_TO: return ACT_REDO;
+    default: return c->by_agent && !c->bytes ? ACT_NONE : ACT_UNDO;
+    }
+}
+
 static void report_done(struct model *m, const struct change_result *c)
 {
     /* The sessions were already as they should be. */
@@ -193,10 +208,9 @@ static void report_done(struct model *m, const struct change_result *c)
     }
     struct change_text done = change_text_done(m, c), back = { "" };
 
-    if (c->request != CHANGE_EMPTY && c->request != CHANGE_REMOVE && c->request != CHANGE_PRUNE &&
-        c->request != CHANGE_KEEP && c->request != CHANGE_BUNDLE && (!c->by_agent || c->bytes))
-        back = change_text_undo_key(
-            m, c->request == CHANGE_UNDO || c->request == CHANGE_BACK_TO ? ACT_REDO : ACT_UNDO);
+    m->way_back = change_result_way_back(c);
+    if (m->way_back)
+        back = change_text_undo_key(m, m->way_back);
     toast_info(&m->toast, m->now_ms, "%s%s", done.text, back.text);
 }
 
