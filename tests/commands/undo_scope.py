@@ -433,6 +433,8 @@ def back_to(w, t):
     for made in answer['made']:
         t.same(f'forward again {made}', w.undo(p, made)[0], 0)
     t.same('as before', (w.title(P), state(p)), ('Bills', OLD))
+    code, out, _ = w.undo(p, t.json('log', '--all')[0]['id'], '--dry-run')
+    t.need(code == 0 and out.startswith('would undo: redo of "Bills": '), f'dry run of a redo: {out}')
     t.same('no such change', w.undo(p, '--back-to', '000000000000001-00000000')[0], 3)
 
     # A deletion that was reverted by hand is undone after that; one that is out of the trash for good refuses.

@@ -363,11 +363,10 @@ static enum err_code describe_target(struct undo_job *d, const struct undo_targe
     snprintf(d->out->id, sizeof d->out->id, "%s", n->id);
     snprintf(d->out->where, sizeof d->out->where, "%s", n->dir);
     d->out->spans = n->spans;
-    /* An undo of an undo has the text of the change, and a fork has an id, which means nothing to a person. */
-    bool again = strcmp(n->command, "undo") == 0 || strcmp(n->command, "redo") == 0;
+    /* The undo that is redone has the text of the change, and a fork has an id, which means nothing to a person. */
     bool plain = strcmp(n->command, "fork") == 0;
     struct buf *text = &d->out->text;
-    enum err_code rc = again && n->kind == UNDO_TARGET_CHANGE
+    enum err_code rc = d->q->request == CHANGE_REDO && n->kind == UNDO_TARGET_CHANGE
                            ? buf_addf(text, "“%s”", n->title)
                            : buf_addf(text, "the %s of “%s”", n->command, n->title);
 

@@ -144,7 +144,7 @@ MUST_CHECK enum err_code undo_target_find_redo(const struct store_env *env, stru
 MUST_CHECK enum err_code undo_target_by_id(const struct store_env *env, struct change_log *log,
                                            const char *id, struct undo_target *out, struct err *e);
 
-/* 'rename of "Fix the payment": renamed to Retries' */
+/* 'rename of "Fix the payment": renamed to Retries'; the undo of that is 'undo of "Retries": renamed to Retries'. */
 void undo_target_phrase(const struct undo_target *n, char *out, size_t cap);
 struct undo_target undo_target_of_change(const struct change *c);
 struct undo_target undo_target_of_rewind(const struct rewind_record *r);

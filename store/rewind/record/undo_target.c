@@ -72,13 +72,9 @@ struct undo_target undo_target_of_rewind(const struct rewind_record *r)
 
 void undo_target_phrase(const struct undo_target *n, char *out, size_t cap)
 {
-    bool again = strcmp(n->command, "undo") == 0 || strcmp(n->command, "redo") == 0;
     bool plain = strcmp(n->command, "fork") == 0; /* a copy's id means nothing to a person */
-    int at = snprintf(out, cap, "%s%s", again && n->kind == UNDO_TARGET_CHANGE ? "" : n->command,
-                      again && n->kind == UNDO_TARGET_CHANGE ? "" : " of ");
+    int at = snprintf(out, cap, "%s of \"%s\"", n->command, n->title);
 
-    if (at >= 0 && (size_t)at < cap)
-        at += snprintf(out + at, cap - (size_t)at, "\"%s\"", n->title);
     if (at >= 0 && (size_t)at < cap && n->sessions > 1 && !plain)
         at += snprintf(out + at, cap - (size_t)at, " and %zu more%s", n->sessions - 1,
                        n->spans ? " (other directories too)" : "");

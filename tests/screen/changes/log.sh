@@ -39,19 +39,19 @@ press M-l
 see "log  4 changes"
 press End
 press b
-see "undo up to" "2 changes" "renamed to First name" "renamed to Second name"
-hides "tagged money" || fail "what cancels out is listed"
+# The undo of the tag is undone too, since the second name was given between the two.
+see "undo up to" "4 changes" "renamed to First name" "renamed to Second name"
 press Escape
 see "log  4 changes"
 press End
 press b
-see "2 changes"
+see "4 changes"
 press b
-see "Undo all 2 changes?" "or none"
+see "Undo all 4 changes?" "or none"
 enter_text y
-see "undone: " "log  6 changes"
+see "undone: " "log  8 changes"
 press U
-see "redone" "log  7 changes" "redid: renamed to"
+see "redone" "log  9 changes" "redid: renamed to"
 press Home
 press Down
 press Enter
@@ -63,7 +63,7 @@ ended 130
 close
 
 env HOME="$top/home" CLAUDE_CONFIG_DIR="$config" "$program" -C "$project" log >"$top/log"
-[ "$(grep -c 'undo  *undid: ' "$top/log")" = 3 ] && grep -q 'redo  *redid: renamed to' "$top/log" || fail "$(cat "$top/log")"
+[ "$(grep -c 'undo  *undid: ' "$top/log")" = 4 ] && grep -q 'redo  *redid: renamed to' "$top/log" || fail "$(cat "$top/log")"
 
 # The cursor stays on its entry, the newest one too, when a newer one appears above it.
 open 80 24
@@ -71,14 +71,14 @@ see "Enter resume"
 menu H
 match "^▌ .*redid: "
 run rename "$id" "Third name"
-see "log  8 changes"
+see "log  10 changes"
 match "^▌ .*redid: "
 press Up
 match "^▌ .*renamed to Third name"
 press Enter
 see "Undo the rename of"
 enter_text y
-see "log  9 changes"
+see "log  11 changes"
 match "^▌ .*renamed to Third… .undone"
 press C-c
 ended 130
