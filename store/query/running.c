@@ -68,6 +68,13 @@ static bool running_note_ref(const struct session_ref *ref, void *arg)
     return !s->failed;
 }
 
+/* A rename or a tag is written long after the last message: the agent did not write it while it worked. */
+static bool running_wrote(const struct session_row *row, int64_t now_ms)
+{
+    return row->modified_ms > now_ms - RUNNING_RECENT_MS &&
+           row->activity_ms > row->modified_ms - RUNNING_BEHIND_MS;
+}
+
 /* Describes a candidate; *runs is set if it is running. */
 static enum err_code running_examine(const struct running_search *s, const struct scope *scope,
                                      const struct session_ref *ref, struct session_row *row,
@@ -90,8 +97,7 @@ static enum err_code running_examine(const struct running_search *s, const struc
             row->live_pid = live.pid;
         }
     }
-    *runs = (row->flags & SESSION_LIVE) != 0 ||
-            row->modified_ms > env_now_ms(st->env) - RUNNING_RECENT_MS;
+    *runs = (row->flags & SESSION_LIVE) != 0 || running_wrote(row, env_now_ms(st->env));
     return ERR_OK;
 }
 

@@ -14,9 +14,11 @@
  * What is known differs by agent. Claude Code and hosts publish what each of their sessions does: it waits for a person,
  * runs, or is idle. Codex, Copilot, ExAthena, Qwen, Entire and the Go sessions show only that a program has the session
  * open (store_live_fn); the state of such a session stays unknown. Any other session is here
- * if it was written to less than RUNNING_RECENT_MS ago, and its row then has no SESSION_LIVE. */
+ * if it was written to less than RUNNING_RECENT_MS ago, and its newest message was then at most RUNNING_BEHIND_MS old; its
+ * row then has no SESSION_LIVE. */
 enum {
     RUNNING_RECENT_MS = 60 * 1000,
+    RUNNING_BEHIND_MS = 10 * 60 * 1000,
     /* Whether a program has a session open is looked up only for those that were written to since then, because every
      * look-up costs a system call. */
     RUNNING_LOOKED_UP_MS = 24 * 60 * 60 * 1000,

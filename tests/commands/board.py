@@ -104,8 +104,13 @@ def check_twice(w):
 
 def check_others(w):
     """Agents that publish nothing: who has the session open, or when it wrote."""
-    path = f'{w.config}/projects/{flat(w.home)}/{sid(6)}.jsonl'
-    os.utime(path)
+    path = write_session(w.config, w.home, sid(6), 6)
+    w.program.text('tag', sid(6), 'shop')
+    w.program.same('a tag is not work', [row for row in w.board() if row[0] == sid(6)], [])
+    with open(path, 'r+', encoding='utf-8') as f:
+        text = f.read().replace('2026-03-01T10:06:00.000Z', time.strftime('%Y-%m-%dT%H:%M:%S.000Z', time.gmtime()))
+        f.seek(0)
+        f.write(text)
     w.program.same('written now', w.board()[-2:], [(sid(6), None, False), (sid(1), 'idle', False)])
     w.program.need('wrote' in w.program.text('board'), 'the board does not say that it wrote')
     os.utime(path, (1700000000,) * 2)
