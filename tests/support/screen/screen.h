@@ -53,6 +53,7 @@ struct screen {
     size_t unsure;         /* number that may be in use, for the delete estimate: unknown */
     int64_t side_bytes;    /* size of each session's side files, for disk usage */
     size_t old_snapshots;  /* counted like these: */
+    size_t held_snapshots; /* of these, too */
     size_t undo_records;   /* that are old, with a sweep that asks for them */
     bool place_taken;      /* a newer transcript is at the path to restore */
     struct err no_command; /* the reply to a resume-at request, unless its code is ERR_OK */

@@ -108,6 +108,7 @@ static void answer_sweep(struct screen *s, const struct effect *e)
     }
     sweep->undo_records = e->n ? s->undo_records : 0;
     sweep->old_snapshots = e->n ? s->old_snapshots : 0;
+    sweep->held_snapshots = e->n ? s->held_snapshots : 0;
     sweep->undo_bytes = 2048 * (int64_t)sweep->undo_records;
     screen_send(s,
                 (struct msg){ .kind = MSG_SWEEP, .generation = e->generation, .u.sweep = sweep });

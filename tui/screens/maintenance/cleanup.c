@@ -169,6 +169,7 @@ static void set_sweep(struct model *m, struct sweep *sweep)
         c->undo_records = sweep->undo_records;
         c->undo_bytes = sweep->undo_bytes;
         c->old_snapshots = sweep->old_snapshots;
+        c->held_snapshots = sweep->held_snapshots;
     }
     c->counted = true;
     if (!cleanup_arrange(c) || !ok)

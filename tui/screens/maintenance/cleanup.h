@@ -86,6 +86,7 @@ struct cleanup {
     size_t undo_records;  /* that could be pruned; counted once, when the view opens */
     int64_t undo_bytes;
     size_t old_snapshots;
+    size_t held_snapshots; /* those that stay although they are old */
     bool counted;
     struct err error; /* why the sweep is missing */
     unsigned asked;   /* generation of EFFECT_SWEEP; 0: none */

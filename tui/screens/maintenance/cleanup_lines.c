@@ -527,11 +527,20 @@ void cleanup_draw(const struct model *m, struct frame *f)
     /* The line between the rules and the sessions. */
     const struct cleanup *c = m->cleanup;
 
+    int x = 3;
+
     if (c->undo_records || c->old_snapshots) {
         snprintf(text, sizeof text, "%s: %s", cleanup_old_text(c, old),
                  keymap_text(&m->settings->keys, IN_CLEANUP, f->ascii, "{prune} removes them", how,
                              sizeof how));
-        frame_puts(f, CLEANUP_LIST_Y - 1, 3, f->cols - 4, STYLE_WARN, text);
+        x += frame_puts(f, CLEANUP_LIST_Y - 1, x, f->cols - x - 1, STYLE_WARN, text) + 2;
+    }
+    if (c->held_snapshots) {
+        const bool one = c->held_snapshots == 1;
+
+        snprintf(text, sizeof text, "%zu old snapshot%s stay%s for a day: the clock has jumped",
+                 c->held_snapshots, one ? "" : "s", one ? "s" : "");
+        frame_text_cut(f, CLEANUP_LIST_Y - 1, x, f->cols - x - 1, STYLE_DIM, slice_of(text));
     }
 
     draw_cleanup_lines(m, f);

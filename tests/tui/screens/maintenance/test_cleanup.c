@@ -339,6 +339,17 @@ AT_SHOP(old_snapshots_are_removed_with_them, 24, 80)
     screen_press(&x->s, "<C-x>c");
     assert_true(screen_has(&x->s, "3 old snapshots: E removes them"));
     screen_press(&x->s, "<Esc>");
+    x->s.old_snapshots = 0;
+    x->s.held_snapshots = 2;
+    screen_press(&x->s, "<C-x>c");
+    assert_true(screen_has(&x->s, "2 old snapshots stay for a day: the clock has jumped"));
+    screen_press(&x->s, "<Esc>");
+    x->s.old_snapshots = 3;
+    screen_press(&x->s, "<C-x>c");
+    assert_true(
+        screen_has(&x->s, "3 old snapshots: E removes them  2 old snapshots stay for a day"));
+    screen_press(&x->s, "<Esc>");
+    x->s.held_snapshots = 0;
     x->s.undo_records = 14;
     screen_press(&x->s, "<C-x>c");
     assert_true(
