@@ -76,8 +76,8 @@ struct sweep {
     size_t undo_records;
     int64_t undo_bytes;
     size_t old_snapshots; /* the same for snapshots of all projects; their space is shared */
-    size_t
-        held_snapshots; /* old ones that stay because the clock may be wrong (snapshot_prune_rule.doubts) */
+    /* Old ones that stay because the clock may be wrong (snapshot_prune_rule.doubts). */
+    size_t held_snapshots;
 };
 
 /* Changes nothing. The stores must outlive the sweep. ERR_IO, for orphans: a directory cannot be read, so it is not

@@ -90,6 +90,8 @@ match "Card payments.* archived"
 press C-u
 menu ' '
 see "f  fork" "y  copy"
+enter_text y
+match "copied: [0-9a-f]{8}-"
 press Escape
 # 19 to 24, 27 to 29: the rewind of a file that another session changed later.
 tm resize-window -x 120 -y 30

@@ -147,16 +147,25 @@ static void suspend(struct loop *l)
     deliver_continue(l);
 }
 
+/* Names what was copied if it is short: an id, a path. */
 static void copy_to_clipboard(struct loop *l, const struct effect *fx)
 {
+    enum { SHORT = 100 };
+    const struct slice copied = buf_slice(&fx->text);
     struct err e = { 0 };
-    char text[64];
+    char text[SHORT + 16];
+    size_t lines = 1;
 
     if (term_copy(l->term, buf_slice(&fx->text), &e)) {
         show_error(l, &e);
         return;
     }
-    snprintf(text, sizeof text, "copied %zu bytes", fx->text.n);
+    for (size_t i = 0; i + 1 < copied.n; i++)
+        lines += copied.p[i] == '\n';
+    if (lines == 1 && copied.n <= SHORT)
+        snprintf(text, sizeof text, "copied: %.*s", SLICE_ARG(copied));
+    else
+        snprintf(text, sizeof text, "copied %zu line%s", lines, lines == 1 ? "" : "s");
     show_notice(l, false, text);
 }
 

@@ -242,7 +242,9 @@ static void draw_export(const struct model *m, struct frame *f)
         : v->at == EXPORT_ROW_SECRETS && !v->keep_secrets
             ? "Not looked for: pictures, encoded or split text, bare hex."
             : keymap_text(&m->settings->keys, IN_DIALOG, f->ascii,
-                          "Left/Right change a value; {accept} chooses.", hint, sizeof hint);
+                          f->ascii ? "Left and Right change a value; {accept} chooses."
+                                   : "← and → change a value; {accept} chooses.",
+                          hint, sizeof hint);
     const int above = frame_width(slice_of(says)) > r.w - 3; /* it takes the blank line, too */
 
     text_wrap_draw(f, (struct rect){ r.y + EXPORT_ROWS + 1 - above, r.x + 2, 2, r.w - 3 },

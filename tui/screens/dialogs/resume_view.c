@@ -188,7 +188,9 @@ static void draw_resume(const struct model *m, struct frame *f)
     buf_fini(&added);
     frame_puts(f, below.y + lines + 1, below.x, below.w, STYLE_DIM,
                keymap_text(&m->settings->keys, IN_DIALOG, f->ascii,
-                           "Left/Right change; {accept} types a value.", hint, sizeof hint));
+                           f->ascii ? "Left and Right change; {accept} types a value."
+                                    : "← and → change; {accept} types a value.",
+                           hint, sizeof hint));
 }
 
 static void resume_view_accept(struct model *m)

@@ -209,13 +209,13 @@ TEST(the_hints_of_dialogs_are_whole_at_every_width)
         struct worker *w = worker_open(12, cols);
         struct screen *s = &w->shop.s;
 
-        assert_true(screen_has(s, "Left/Right change a value; Enter chooses."));
+        assert_true(screen_has(s, "← and → change a value; Enter chooses."));
         screen_press(s, "<Up><Up><Up>");
         assert_true(screen_has(s, "Not looked for: pictures, encoded "));
         assert_true(screen_has(s, "hex."));
         screen_resize(s, 20, cols);
         screen_press(s, "<Esc><C-x>R");
-        assert_true(screen_has(s, "Left/Right change; Enter types a value."));
+        assert_true(screen_has(s, "← and → change; Enter types a value."));
         worker_close(w);
     }
 }
