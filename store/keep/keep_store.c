@@ -182,7 +182,8 @@ const char *keep_unsupported(const struct store_ops *ops)
                              : "it is not in files of its own";
 }
 
-/* `live` is NULL if the store at `original` is gone. */
+/* `live` is NULL if the store at `original` is gone. *out is NULL if nothing of this agent is kept: another agent's kept
+ * sessions may be in the same directory. */
 static enum err_code keep_store_open_of(const struct store_ops *ops, const struct store_env *env,
                                         const char *original, const struct store *live,
                                         struct arena *a, struct store **out, struct err *e)
@@ -208,7 +209,13 @@ static enum err_code keep_store_open_of(const struct store_ops *ops, const struc
     own->ops.find_many = NULL;
     own->ops.parts = keep_store_parts;
 
-    TRY(ops->open(env, path, out, e));
+    struct err why = { 0 };
+    const enum err_code rc = ops->open(env, path, out, &why);
+
+    if (rc && rc != ERR_NOT_FOUND && e)
+        *e = why;
+    if (rc)
+        return rc == ERR_NOT_FOUND ? ERR_OK : rc;
     (*out)->ops = &own->ops;
     return ERR_OK;
 }

@@ -156,6 +156,17 @@ def far_away(program, top):
     return p
 
 
+def beside_another(program, top):
+    """Sessions of another agent are kept in the directory of an agent that has none: no store of its own is expected there."""
+    p = Program(program, f'{top}/beside', {})
+    for folder in ('.gemini', '.qwen', '.codex', '.copilot', '.pi', '.pi/agent', '.kimi', '.factory', '.grok', '.continue', '.local/share'):
+        os.makedirs(f'{p.home}/{folder}', exist_ok=True)
+        os.makedirs(f'{kept_dir(p)}/files{p.home}/{folder}', exist_ok=True)
+    run = p.run('list', '--all')
+    p.same('beside another agent', (run.returncode, run.stderr), (0, b'reprise: no sessions match\n'))
+    return p
+
+
 def agents(program, top):
     p = None
     for name in RECORDED:
@@ -172,6 +183,7 @@ def agents(program, top):
         without_store(p, agent)
         shutil.rmtree(kept_dir(p))
     yield p
+    yield beside_another(program, top)
     for name in ('claude', 'corpus'):
         cwd = world(name, f'{top}/{name}')
         p = Program(program, f'{top}/{name}/home', {})
