@@ -45,7 +45,7 @@ menu C
 see "get that part of" # wrapped between words
 see "A Refund flow" "B Refund flow, second try" "2 common messages" "here they part" "prompts: 2 and 3, 1 in common"
 press Down
-see "- A changed it" "export async function refund"
+see "- A changed it" "export async function refund" "Space text down  b text up"
 press Down
 see "added by B" "+ B added it"
 press Escape

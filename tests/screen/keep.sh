@@ -24,9 +24,9 @@ enter_text 'second try'
 gone "Payment page copy"
 see kept
 press Enter
-see "only its kept copy is left"
+see "only its kept copy is left: put it back first"
 press C-x
-see "keep a copy"
+see "put back"
 press K
 see "put back: 1 session"
 cmp "$file" "$top/was"

@@ -14,6 +14,7 @@ gone "all 149 tests pass"
 press G
 see "all 149 tests pass"
 press /
+see "Enter find"
 enter_text swallowed
 press Enter
 see "1 of 2" "n next  N previous"

@@ -77,6 +77,9 @@ static const struct {
     const char *title;
 } titled_here[] = {
     { IN_BLAME, ACT_PANE, "turns or lines" },
+    { IN_COMPARE, ACT_PREVIEW_DOWN, "text down" },
+    { IN_COMPARE, ACT_PREVIEW_UP, "text up" },
+    { IN_SEARCH, ACT_ACCEPT, "find" },
     { IN_TREE, ACT_ACCEPT, "open" },
     { IN_TREE, ACT_PANE, "all or differing" },
     { IN_TREE, ACT_PROMPT_PREV, "earlier" },

@@ -259,8 +259,11 @@ AT_SHOP(a_pinned_session_is_at_the_top_until_it_is_unpinned, 24, 80)
     assert_non_null(strstr(screen_line(&x->s, 2), " ▴  3d ago  Payment page copy"));
     screen_press(&x->s, "<C-s><C-s>");
     assert_non_null(strstr(screen_line(&x->s, 2), "Payment page copy"));
-    screen_press(&x->s, "<Home><Tab><Tab><C-x>P"); /* one of them is pinned */
-    screen_press(&x->s, "<C-x>P");
+    screen_press(&x->s, "<Home><Tab><Tab><C-x>"); /* one of them is pinned */
+    assert_true(screen_has(&x->s, "P  pin to the top"));
+    screen_press(&x->s, "P<C-x>");
+    assert_true(screen_has(&x->s, "P  unpin"));
+    screen_press(&x->s, "P");
     assert_string_equal(x->s.log, "pin 44444444\npin 22222222 44444444\nunpin 22222222 44444444\n");
     assert_true(screen_has(&x->s, "unpinned: 2 sessions"));
     assert_false(screen_has(&x->s, "▴"));

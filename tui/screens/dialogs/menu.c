@@ -116,6 +116,25 @@ static void direct_key(const struct model *m, size_t i, char out[KEY_NAME])
         out[0] = '\0';
 }
 
+/* The label of the reverse action, if all selected sessions are pinned, archived or only kept; else NULL. */
+static const char *reverse_label(const struct model *m, enum action a)
+{
+    struct list_selection s = list_selection_of(m);
+    const bool pins = a == ACT_PIN, archives = a == ACT_ARCHIVE;
+    const char *label = NULL;
+    uint32_t i;
+
+    while ((pins || archives || a == ACT_KEEP) && list_selection_next(&s, &i)) {
+        const struct session_row *row = m->list->sessions.entry[i].row;
+
+        if (pins ? !m->list->sessions.sort_key[i].pinned
+                 : !row || !(row->flags & (archives ? SESSION_ARCHIVED : SESSION_KEPT)))
+            return NULL;
+        label = pins ? "unpin" : archives ? "unarchive" : "put back";
+    }
+    return label;
+}
+
 static void draw_menu_grid(const struct model *m, struct frame *f, struct rect r, int top)
 {
     int keys_w = LETTER_W, right = r.w / 2 + 3;
@@ -144,8 +163,10 @@ static void draw_menu_grid(const struct model *m, struct frame *f, struct rect r
             c = (struct rect){ c.y, r.x + right, 1, r.w - right };
         frame_puts(f, c.y, c.x + 1, keys_w, style == STYLE_DIM ? STYLE_DIM : STYLE_KEY,
                    item_key(m, i, name));
-        int used =
-            frame_text_cut(f, c.y, c.x + keys_w, c.w - keys_w, style, slice_of(items[i].label));
+
+        const char *reverse = reverse_label(m, items[i].action);
+        int used = frame_text_cut(f, c.y, c.x + keys_w, c.w - keys_w, style,
+                                  slice_of(reverse ? reverse : items[i].label));
 
         /* The key that does the same without the menu is shown only if it fits whole. */
         direct_key(m, i, name);

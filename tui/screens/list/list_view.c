@@ -83,7 +83,9 @@ static const char *incapable(const struct session_row *row, unsigned ability)
         ability = CAN_DELETE;
     why = row->ref.store ? store_unsupported_reason(row->ref.store->ops, ability) : NULL;
 
-    if (row->problem)
+    if (row->flags & SESSION_KEPT && ability != CAN_DELETE)
+        why = "only its kept copy is left: put it back first";
+    else if (row->problem)
         why = row->problem;
     else if (ability == CAN_DELETE && row->undeletable)
         why = row->undeletable;

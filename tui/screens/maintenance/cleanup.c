@@ -218,6 +218,8 @@ static const char *cleanup_unavailable(const struct model *m, enum action a)
 
     if (a == ACT_PRUNE)
         return c->undo_records || c->old_snapshots ? NULL : "there are no old ones";
+    if (a == ACT_PANE)
+        return c->lines > 0 || c->asked != 0 ? NULL : "there are no sessions to go to";
     if (a != ACT_TRASH)
         return NULL;
     if (c->asked != 0)

@@ -474,6 +474,7 @@ struct slice rewind_view_file(const struct rewind_view *v)
 const char *rewind_view_unavailable(const struct rewind_view *v, enum action a)
 {
     switch (a) {
+    case ACT_PANE: return v->mode == REWIND_CONVERSATION ? "files are not changed" : NULL;
     case ACT_TICK: return no_tick(v);
     case ACT_MARK_ALL: return no_file(v);
     case ACT_ACCEPT: return v->pane == PANE_FILES ? no_tick(v) : NULL;

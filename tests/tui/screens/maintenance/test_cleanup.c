@@ -287,6 +287,7 @@ AT_SHOP(errors_are_shown_and_nothing_is_offered, 24, 80)
     err_set(&failed.u.error, ERR_IO, "/home/u/.claude", "look for sessions");
     screen_send(&x->s, failed);
     assert_true(screen_has(&x->s, "look for sessions: /home/u/.claude"));
+    assert_false(screen_has(&x->s, "Tab pane"));
     screen_answer(&x->s); /* a late reply is dropped */
     screen_press(&x->s, "d");
     assert_true(screen_has(&x->s, "delete: the sessions could not be checked"));

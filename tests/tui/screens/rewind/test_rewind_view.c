@@ -283,7 +283,9 @@ CASE(the_mode_key_cycles_through_files_conversation_both)
     struct rewind_screen *t = *state;
 
     rewind_screen_go(t);
+    assert_true(screen_has(&t->s, "Tab pane"));
     screen_press(&t->s, "m");
+    assert_false(screen_has(&t->s, "Tab pane"));
     assert_true(screen_has(&t->s, "dry run, conversation only"));
     assert_true(screen_has(&t->s, "the last 4 messages go, 2 stay"));
     assert_true(screen_has(&t->s, "Files are not changed."));
