@@ -11,6 +11,9 @@ enter_text B
 see "the current conversation" "Change file one"
 press Enter
 see "Branch 2 of " "another branch begins here"
+tm resize-window -x 200 -y 30
+see "turn 2 of 3" "Change both files" "2.6k in, 84 out"
+tm resize-window -x 100 -y 30
 enter_text c
 see "title of the fork up to here"
 press Enter

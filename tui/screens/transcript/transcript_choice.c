@@ -296,7 +296,7 @@ static bool add_prompts(struct buf *out, const struct branch *b)
            (!both || buf_addf(out, " … %.*s", SLICE_ARG(to)) == ERR_OK);
 }
 
-/* "2 of 3    2h ago     4 messages   splits after 12  Try it with a queue": columns, as the list of sessions has them. On a
+/* "2 of 3    2h ago     4 messages   splits after entry 12  Try it with a queue": columns, as the list of sessions has them. On a
  * narrow screen the prompts get the room of what is less telling: of the age, because branches that begin and end alike
  * differ in their lengths, and on a very narrow one of the length. The current conversation is the first. */
 static bool add_label(const struct transcript_view *v, const struct transcript_choice *c, size_t i,
@@ -316,7 +316,8 @@ static bool add_label(const struct transcript_view *v, const struct transcript_c
         after = id128_eq(t->message[k].id, b->from) ? k + 1 : 0;
     human_age(v->now_ms, b->time_ms, age);
     if (after)
-        snprintf(where, sizeof where, "  %safter %-4zu", is_wide ? "splits " : "", after);
+        snprintf(where, sizeof where, "  %s %-4zu", is_wide ? "splits after entry" : "after",
+                 after);
     if (is_wide || v->w < MIDDLE)
         snprintf(when, sizeof when, " %8s", age);
     if (v->w >= MIDDLE)

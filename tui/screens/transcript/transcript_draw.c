@@ -277,8 +277,8 @@ static void transcript_draw_bar(const struct transcript_view *v, struct frame *f
 
 int transcript_view_turns_width(const struct transcript_view *v)
 {
-    bool none = transcript_view_is_preview(v) || transcript_view_is_branch(v) || !v->session ||
-                v->session->agent.n > 0 || v->w < TURNS_FROM;
+    bool none = transcript_view_is_preview(v) || !v->session || v->session->agent.n > 0 ||
+                v->w < TURNS_FROM;
     int w = v->w - TEXT_WANTS;
 
     return none ? 0 : w < TURNS_MOST ? w : TURNS_MOST;

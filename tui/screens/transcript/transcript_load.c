@@ -167,9 +167,8 @@ static void request_usage(struct transcript_view *v, struct effects *fx)
     const struct session_ref *ref = &v->session->ref[0];
     bool preview = transcript_view_is_preview(v);
 
-    if (v->requester == REQUESTER_TRASH || v->session->agent.n || transcript_view_is_branch(v) ||
-        !ref->store || (preview && !ref->store->ops->usage) ||
-        (!preview && v->conversation->transcript->partial))
+    if (v->requester == REQUESTER_TRASH || v->session->agent.n || !ref->store ||
+        (preview && !ref->store->ops->usage) || (!preview && v->conversation->transcript->partial))
         return;
     effect_cancel(fx, v->requester, &v->asked_usage);
     struct effect *e = transcript_load_request_session(v, EFFECT_USAGE, &v->asked_usage, fx);
