@@ -98,7 +98,7 @@ tm resize-window -x 120 -y 30
 enter_text idempot
 gone "Payment page copy"
 menu w
-see "dry run: nothing has been changed" "[ ] held back src/pay.ts" "later: “Fix the" "1 shell command ran since; its" "cannot be" # 21, 36
+see "dry run: nothing has been changed" "[ ] held back src/pay.ts" "later: “Fix the payment r" "1 shell command ran since; its" "cannot be" # 21, 36
 press i
 see "not needed" # 24
 press Up

@@ -142,20 +142,25 @@ static int rewind_draw_counts(const struct rewind_view *v, struct frame *f, int 
     return frame_puts_right(f, y, end, STYLE_ADD, plus);
 }
 
-/* later: “Fix the payment…”, 3m ago. In a narrow pane, only the age. Returns the column where it begins. */
+/* later: “Fix the payment…”, 3m ago. In a narrow pane, only the age. The path has its columns first, if it is not long.
+ * Returns the column where the text begins. */
 static int draw_later(const struct rewind_view *v, struct frame *f, struct rect r, int end,
                       const struct rewind_entry *x)
 {
-    enum { PATH_MIN = 24, WORDS = 12 };
+    enum { PATH_X = 16, PATH_MOST = 24, WORDS = 9, AGES = 11, TITLE_LEAST = 12 };
     const struct rewind_other *other = x->later;
-    char age[HUMAN_AGE], tail[HUMAN_AGE + 8];
+    char age[HUMAN_AGE], tail[HUMAN_AGE + 8], path[512];
     struct slice title = slice_of(other->title ? other->title : other->session);
-    int room = end - r.x - PATH_MIN - WORDS - HUMAN_AGE, width = (int)clean_width(title);
+    int width = (int)clean_width(title), path_w = frame_width(rewind_path(v, x, path, sizeof path));
+
+    path_w = path_w < PATH_MOST ? path_w : PATH_MOST;
+    const int room = end - r.x - PATH_X - path_w - WORDS - AGES;
+    const bool names = room >= (width < TITLE_LEAST ? width : TITLE_LEAST);
 
     human_age(v->now_ms, other->at_ms, age);
-    snprintf(tail, sizeof tail, room < 8 ? "later, %s" : "”, %s", age);
+    snprintf(tail, sizeof tail, names ? "”, %s" : "later, %s", age);
     end = frame_puts_right(f, r.y, end, STYLE_WARN, tail);
-    if (room < 8)
+    if (!names)
         return end;
     width = width < room ? width : room;
     frame_text_cut(f, r.y, end - width, width, STYLE_WARN, title);
