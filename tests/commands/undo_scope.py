@@ -482,6 +482,8 @@ def back_through(w, t):
     whole('an older title, and again', ['rename', P, 'One'], ['tag', P, 'x'], ['undo', 0], ['undo', 2], ['tag', P, 'y'])
     whole('a tag below a rewind', ['tag', P, 'x'], conversation, ['undo', 0], ['rename', P, 'Two'])
     whole('an older rewind', conversation, ['rename', P, 'One'], ['undo', 0], conversation, files)
+    whole('undone, redone, undone by its own name', ['rename', P, 'One'], ['undo', 0], ['undo', 1], ['undo', 0], ['tag', P, 'x'])
+    whole('redone between others', files, ['undo', 0], ['tag', Q, 'x'], files, ['undo', 1], ['undo', 3])
     whole('an undo that was undone twice', ['rename', P, 'One'], ['undo', 0], ['undo', 1], ['undo', 2], ['tag', P, 'x'])
 
 

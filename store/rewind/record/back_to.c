@@ -12,14 +12,13 @@ struct back_entry {
     const char *undoes;  /* NULL: it is no undo */
     const char *session; /* "claude:5e55…"; NULL: it has several */
     bool undone;
-    size_t cancels; /* the index of the entry that it cancelled out; SIZE_MAX: none */
+    bool cancelled; /* by an undo that is in effect */
 };
 
 /* An entry that has to be undone. */
 struct kept_entry {
     size_t entry;
-    const char *as; /* the id of the entry, or of what brought it into effect again */
-    bool held;      /* its undo is kept as well, so it will be in effect when its turn comes */
+    bool held; /* its undo is kept as well, so it will be in effect when its turn comes */
 };
 
 /* Both logs, walked from the newest entry to the named one. */
@@ -62,8 +61,7 @@ static void meet_entry(struct back_walk *w, const struct back_entry *x, bool els
     w->met = list;
     list[w->met_n] = *x;
     list[w->met_n].undoes = arena_copy_text(a, x->undoes);
-    list[w->met_n].session = arena_copy_text(a, x->session);
-    list[w->met_n++].cancels = SIZE_MAX;
+    list[w->met_n++].session = arena_copy_text(a, x->session);
     if (a->failed)
         w->rc = err_nomem(w->e);
 }
@@ -102,14 +100,14 @@ static bool meet_change(const struct change *c, bool undone, void *arg)
     return !w->done && !w->rc;
 }
 
-static bool keep_entry(struct back_walk *w, size_t entry, const char *as)
+static bool keep_entry(struct back_walk *w, size_t entry)
 {
     struct kept_entry *list = arena_grow(&w->out->arena, w->kept, w->kept_n, sizeof *list);
 
     if (!list)
         return false;
     w->kept = list;
-    list[w->kept_n++] = (struct kept_entry){ .entry = entry, .as = as };
+    list[w->kept_n++] = (struct kept_entry){ .entry = entry };
     return true;
 }
 
@@ -119,49 +117,44 @@ static struct kept_entry *find_kept(struct back_walk *w, const struct back_entry
                                     bool *between)
 {
     for (size_t i = w->kept_n; i > 0; i--) {
-        struct kept_entry *k = &w->kept[i - 1];
-        const struct back_entry *x = &w->met[k->entry];
+        const struct back_entry *x = &w->met[w->kept[i - 1].entry];
+        int order = strcmp(x->target.id, undo->undoes);
 
-        if (strcmp(k->as, undo->undoes) < 0)
-            break;
-        if (strcmp(k->as, undo->undoes) == 0 || strcmp(x->target.id, undo->undoes) == 0)
-            return k;
+        if (order <= 0)
+            return order == 0 ? &w->kept[i - 1] : NULL;
         *between =
             *between || !x->session || !undo->session || strcmp(x->session, undo->session) == 0;
     }
     return NULL;
 }
 
-/* Meets the entry `at`, which did the same as the entry `what`: itself, or what an undo of an undo brought back. */
-static bool meet_effect(struct back_walk *w, size_t at, size_t what)
+/* Decides what becomes of an undo whose own entry has been met. */
+static bool meet_undo(struct back_walk *w, size_t at)
 {
-    const struct back_entry *x = &w->met[what];
+    const struct back_entry *undo = &w->met[at];
     bool between = false;
+    struct kept_entry *k = find_kept(w, undo, &between);
 
-    if (!x->undoes || strcmp(x->undoes, w->id) < 0)
-        return keep_entry(w, what, w->met[at].target.id);
-    struct kept_entry *k = find_kept(w, x, &between);
-
+    /* An undo that cancelled out an entry may have undone a part of it, and this one undid the rest. */
     if (!k) {
-        size_t i = what + 1;
+        size_t i = at + 1;
 
-        while (i < w->met_n && strcmp(w->met[i].target.id, x->undoes) != 0)
+        while (i < w->met_n && strcmp(w->met[i].target.id, undo->undoes) != 0)
             i++;
-        return i == w->met_n || w->met[i].cancels == SIZE_MAX ||
-               meet_effect(w, at, w->met[i].cancels);
+        return i == w->met_n || w->met[i].cancelled || keep_entry(w, at);
     }
 
     /* If it undid a part, undoing the entry does the rest. */
-    if (!w->met[k->entry].undone && !w->met[at].undone)
+    if (!w->met[k->entry].undone && !undo->undone)
         return true;
 
     /* If another change came between the two, it was made on top of the entry, and can be undone exactly only if the
      * entry is in effect. */
     if (between) {
         k->held = true;
-        return keep_entry(w, what, w->met[at].target.id);
+        return keep_entry(w, at);
     }
-    w->met[at].cancels = k->entry;
+    w->met[k->entry].cancelled = !undo->undone;
     memmove(k, k + 1, (size_t)(w->kept + w->kept_n - (k + 1)) * sizeof *k);
     w->kept_n--;
     return true;
@@ -173,9 +166,13 @@ static enum err_code choose_entries(struct back_walk *w)
 {
     struct back_to *b = w->out;
 
-    for (size_t i = w->met_n; i > 0; i--)
-        if (!meet_effect(w, i - 1, i - 1))
+    for (size_t i = w->met_n; i > 0; i--) {
+        const struct back_entry *x = &w->met[i - 1];
+        bool own = !x->undoes || strcmp(x->undoes, w->id) < 0;
+
+        if (!(own ? keep_entry(w, i - 1) : meet_undo(w, i - 1)))
             return err_nomem(w->e);
+    }
     b->entry = arena_zalloc(&b->arena, (w->kept_n + 1) * sizeof *b->entry);
     b->held = arena_zalloc(&b->arena, w->kept_n + 1);
     if (!b->entry || !b->held)
