@@ -23,11 +23,18 @@ bool err_is_exhausted(int sys)
 
 static void keep_tail(char *dst, size_t cap, const char *src)
 {
+    static const char cut[] = "...";
     size_t n = src ? strlen(src) : 0;
-    size_t skip = n < cap ? 0 : n - (cap - 1);
 
-    memcpy(dst, src ? src + skip : "", n - skip);
-    dst[n - skip] = '\0';
+    if (n < cap) {
+        memcpy(dst, src ? src : "", n + 1);
+        return;
+    }
+
+    /* It begins with a whole name if there is one. */
+    const char *tail = src + n - (cap - sizeof cut), *name = strchr(tail, '/');
+
+    snprintf(dst, cap, "%s%s", cut, name ? name : tail);
 }
 
 enum err_code err_sys(struct err *e, const char *path, const char *verb)

@@ -278,7 +278,7 @@ enum err_code keep_store_open_alone(const struct store_ops *ops, const struct st
     if (!files || !path_is_real_dir(files) || !keep_is_missing(ops, env, NULL, &missing))
         return ERR_OK;
 
-    if (strlen(missing.path) == sizeof missing.path - 1) {
+    if (missing.path[0] != '/') {
         const char *store = keep_named_store(ops, env, &missing, a);
 
         return store ? keep_store_open_of(ops, env, store, NULL, a, out, e) : ERR_OK;

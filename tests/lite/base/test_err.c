@@ -47,7 +47,15 @@ TEST(a_long_path_keeps_its_tail)
     memcpy(path + sizeof path - 6, "/tail", 5);
     err_set(&e, ERR_FORMAT, path, "read");
 
-    assert_string_equal(e.path + strlen(e.path) - 5, "/tail");
+    assert_string_equal(e.path, ".../tail");
+    path[100] = path[200] = path[300] = '/';
+    err_set(&e, ERR_FORMAT, path, "read");
+    assert_memory_equal(e.path, ".../xxx", 7);
+    assert_string_equal(e.path + 3, path + 300);
+    memset(path, 'x', sizeof path - 1);
+    err_set(&e, ERR_FORMAT, path, "read");
+    assert_int_equal(strlen(e.path), sizeof e.path - 1);
+    assert_memory_equal(e.path, "...xxx", 6);
 }
 
 TEST(a_path_is_added_only_once)
