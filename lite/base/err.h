@@ -28,7 +28,7 @@ enum err_code {
 };
 
 /* An error as a value: no heap and no thread-local data, so it can be made when malloc fails, copied through a job
- * queue and compared in a test. Of a long path the last names are kept, behind "...". */
+ * queue and compared in a test. A long path keeps its last names, behind "...". */
 struct err {
     enum err_code code;
     int sys;        /* errno of the failing call, or 0 */
