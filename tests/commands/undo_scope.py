@@ -482,6 +482,18 @@ def back_through(w, t):
     whole('an older title, and again', ['rename', P, 'One'], ['tag', P, 'x'], ['undo', 0], ['undo', 2], ['tag', P, 'y'])
     whole('a tag below a rewind', ['tag', P, 'x'], conversation, ['undo', 0], ['rename', P, 'Two'])
     whole('an older rewind', conversation, ['rename', P, 'One'], ['undo', 0], conversation, files)
+
+    # An undo that finds the files as it wants them cannot be undone itself; going back passes through it.
+    old = {n: get(f'{q}/{n}') for n in 'abcd'}
+    t.run(*files)
+    first = t.json('log', '--all')[0]['id']
+    t.run('tag', Q, 'x')
+    for n in 'abcd':
+        put(f'{q}/{n}', old[n])
+    t.same('an undo that changes nothing', w.undo(q, first)[0], 0)
+    code, out, err = w.undo(q, '--back-to', first)
+    t.same(f'through it: {out}{err}', (code, state(q), t.json('info', Q).get('tag')), (0, before[1], None))
+
     whole('undone, redone, undone by its own name', ['rename', P, 'One'], ['undo', 0], ['undo', 1], ['undo', 0], ['tag', P, 'x'])
     whole('redone between others', files, ['undo', 0], ['tag', Q, 'x'], files, ['undo', 1], ['undo', 3])
     whole('an undo that was undone twice', ['rename', P, 'One'], ['undo', 0], ['undo', 1], ['undo', 2], ['tag', P, 'x'])

@@ -483,6 +483,9 @@ MUST_CHECK enum err_code rewind_plan_hold(const struct store_env *env, struct re
 /* The plan that undoes a record: its targets are what apply kept. id NULL is the newest that is not undone. */
 MUST_CHECK enum err_code rewind_undo_plan(const struct store_env *env, const char *id,
                                           struct rewind_plan *out, struct err *e);
+/* The same, even if the record was undone already, whose files a later undo may have left as the record did. */
+MUST_CHECK enum err_code rewind_undo_plan_again(const struct store_env *env, const char *id,
+                                                struct rewind_plan *out, struct err *e);
 
 /* What a person selected in a preview: whole files or some hunks of one, and what they consented to. */
 

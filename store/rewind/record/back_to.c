@@ -329,14 +329,15 @@ enum err_code back_to_plan(const struct store_env *env, const struct shown *show
 /* ---- undoing it ---- */
 
 /* Files that changed since the check are not skipped, because it is all or nothing. */
-static enum err_code undo_rewind_whole(const struct store_env *env, const char *id, char made[40],
-                                       struct err *e)
+static enum err_code undo_rewind_whole(const struct store_env *env, const char *id, bool held,
+                                       char made[40], struct err *e)
 {
     CLEANUP(rewind_plan_fini) struct rewind_plan plan = { 0 };
     CLEANUP(rewind_preview_fini) struct rewind_preview p = { 0 };
     CLEANUP(rewind_result_fini) struct rewind_result result = { 0 };
 
-    TRY(rewind_undo_plan(env, id, &plan, e));
+    /* The undo of one that is held may have found nothing to change, and then cannot be undone. */
+    TRY(held ? rewind_undo_plan_again(env, id, &plan, e) : rewind_undo_plan(env, id, &plan, e));
     TRY(rewind_preview(&plan, &undo_options, &p, e));
     for (size_t i = 0; i < p.n; i++)
         if (p.entry[i].action == REWIND_REFUSED)
@@ -377,7 +378,7 @@ static enum err_code take_back(const struct store_env *env, const struct back_ma
         const char *id = x->id;
 
         if (id[0])
-            rc = x->rewind ? undo_rewind_whole(env, id, ignored, e)
+            rc = x->rewind ? undo_rewind_whole(env, id, false, ignored, e)
                            : undo_one_change(env, id, ignored, e);
     }
     return rc;
@@ -397,7 +398,7 @@ enum err_code back_to_apply(const struct store_env *env, struct back_to *b, cons
     }
     for (; n < b->n && !rc; n++) {
         done[n].rewind = b->entry[n].kind != UNDO_TARGET_CHANGE;
-        rc = done[n].rewind ? undo_rewind_whole(env, b->entry[n].id, done[n].id, e)
+        rc = done[n].rewind ? undo_rewind_whole(env, b->entry[n].id, b->held[n], done[n].id, e)
                             : undo_one_change(env, b->entry[n].id, done[n].id, e);
     }
     if (rc)

@@ -158,6 +158,7 @@ static enum err_code record_undo_add_target(struct rewind_plan *plan, const stru
     return text ? rewind_plan_note(plan, text, e) : err_nomem(e);
 }
 
+/* r NULL: all of it, whatever was undone already. */
 static enum err_code plan_from(struct rewind_tx *tx, const struct rewind_record *r,
                                struct rewind_plan *out, struct err *e)
 {
@@ -182,11 +183,11 @@ static enum err_code plan_from(struct rewind_tx *tx, const struct rewind_record 
     if (plan.arena.failed)
         rc = err_nomem(e);
     for (size_t i = 0; i < tx->n && !rc; i++)
-        if (rewind_undone_can_undo(r, tx->entry[i].path))
+        if (!r || rewind_undone_can_undo(r, tx->entry[i].path))
             rc = record_undo_add_target(&plan, tx, i, e);
 
     /* The conversation may have been undone already, before some of the files. */
-    if (!rc && !r->conversation_undone)
+    if (!rc && !(r && r->conversation_undone))
         rc = rewind_tx_conversation_inverse(tx, &plan.conversation, e);
     if (rc)
         rewind_plan_fini(&plan);
@@ -198,7 +199,7 @@ static enum err_code plan_from(struct rewind_tx *tx, const struct rewind_record 
 /* Finds the named record, or the newest that is still in effect: undos are skipped, and rewinds
  * that were undone. */
 static enum err_code choose_undo_record(const struct rewind_records *list, const char *id,
-                                        const struct rewind_record **out, struct err *e)
+                                        bool again, const struct rewind_record **out, struct err *e)
 {
     for (size_t i = 0; i < list->n; i++) {
         const struct rewind_record *r = &list->record[i];
@@ -208,7 +209,7 @@ static enum err_code choose_undo_record(const struct rewind_records *list, const
         if (r->interrupted)
             return err_set(e, ERR_LOCKED, id,
                            "undo a rewind: it is not finished; for the reason see reprise rewinds");
-        if (r->undone)
+        if (r->undone && !again)
             return err_set(e, ERR_STALE, id, "undo: it was undone already");
         *out = r;
         return ERR_OK;
@@ -220,8 +221,8 @@ static enum err_code choose_undo_record(const struct rewind_records *list, const
               : err_set(e, ERR_NOT_FOUND, "", "nothing left to undo");
 }
 
-enum err_code rewind_undo_plan(const struct store_env *env, const char *id, struct rewind_plan *out,
-                               struct err *e)
+static enum err_code undo_plan(const struct store_env *env, const char *id, bool again,
+                               struct rewind_plan *out, struct err *e)
 {
     struct rewind_records list;
     char dir[PATH_MAX];
@@ -229,18 +230,30 @@ enum err_code rewind_undo_plan(const struct store_env *env, const char *id, stru
     struct rewind_tx tx;
 
     TRY(rewind_records_read_newest(env, SIZE_MAX, id && id[0] ? id : NULL, &list, e));
-    enum err_code rc = choose_undo_record(&list, id, &chosen, e);
+    enum err_code rc = choose_undo_record(&list, id, again, &chosen, e);
 
     if (!rc)
         rc = env_state_path(env, "rewinds", dir, e);
     if (!rc)
         rc = rewind_tx_read_in(dir, chosen->id, &tx, e);
     if (!rc) {
-        rc = plan_from(&tx, chosen, out, e);
+        rc = plan_from(&tx, chosen->undone ? NULL : chosen, out, e);
         rewind_tx_fini(&tx);
     }
     rewind_records_fini(&list);
     if (!rc && (rc = rewind_plan_hold(env, out, e)))
         rewind_plan_fini(out);
     return rc;
+}
+
+enum err_code rewind_undo_plan(const struct store_env *env, const char *id, struct rewind_plan *out,
+                               struct err *e)
+{
+    return undo_plan(env, id, false, out, e);
+}
+
+enum err_code rewind_undo_plan_again(const struct store_env *env, const char *id,
+                                     struct rewind_plan *out, struct err *e)
+{
+    return undo_plan(env, id, true, out, e);
 }
