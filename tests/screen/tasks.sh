@@ -213,7 +213,7 @@ printf '{"pid":%d,"sessionId":"%s","cwd":"%s","procStart":"%s","kind":"interacti
 settings="TMUX=$top/tmux-agents,1,0"
 begin 80 24
 text is:wait
-see "1 of 16 sessions" "waits"
+see "1 of 16 sessions" "waiting  3 files"
 hides "Fix the payment" || fail "a session that does not wait is shown"
 key Enter
 see "go to it (tmux" "has it open on /dev/pts/"

@@ -12,7 +12,7 @@ void list_row_flags(const struct session_row *row, enum list_flag_form form,
         enum style style;
         const char *form[3]; /* enum list_flag_form */
     } on = { true, STYLE_LIVE, { "●", "*", "busy" } },
-      asks = { true, STYLE_WARN, { "?", "?", "waits" } },
+      asks = { true, STYLE_WARN, { "?", "?", "waiting" } },
       idle = { true, STYLE_LIVE, { "○", "o", "idle" } },
       cut = { row->flags & SESSION_INTERRUPTED, STYLE_WARN, { "!", "!", "interrupted" } };
     const char *kind = session_kind_name(row->kind);
