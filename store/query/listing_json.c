@@ -31,6 +31,36 @@ static void can_member(struct jsonout *j, const char *key, unsigned can)
     jsonout_close(j, ']');
 }
 
+/* What is remarkable about the session, as the screen marks it; absent if nothing is. */
+static void marks_member(struct jsonout *j, uint32_t flags)
+{
+    static const struct {
+        uint32_t flag;
+        const char *name;
+    } marks[] = {
+        { SESSION_INTERRUPTED, "interrupted" },   { SESSION_FORK, "fork" },
+        { SESSION_DAMAGED, "damaged" },           { SESSION_TORN, "torn" },
+        { SESSION_PARTIAL, "partial" },           { SESSION_CHANGED, "changed" },
+        { SESSION_PROGRAMMATIC, "programmatic" },
+    };
+    bool open = false;
+
+    if (flags & SESSION_LIVE) /* its last turn may still end */
+        flags &= ~(uint32_t)SESSION_INTERRUPTED;
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        if (!(flags & marks[i].flag))
+            continue;
+        if (!open) {
+            jsonout_key(j, "marks");
+            jsonout_open(j, '[');
+        }
+        open = true;
+        jsonout_text(j, slice_of(marks[i].name));
+    }
+    if (open)
+        jsonout_close(j, ']');
+}
+
 static void state_members(struct jsonout *j, const struct session_row *row)
 {
     unsigned by_agent = row->can & store_agent_abilities(row->ref.store->ops);
@@ -51,6 +81,7 @@ static void state_members(struct jsonout *j, const struct session_row *row)
         jsonout_bool_member(j, "background", true);
     if (row->flags & SESSION_KEPT)
         jsonout_bool_member(j, "kept", true);
+    marks_member(j, row->flags);
     jsonout_member(j, "waitsFor", row->waits_for);
     if (row->metadata.n) {
         jsonout_key(j, "metadata");

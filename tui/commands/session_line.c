@@ -27,6 +27,7 @@ static const struct {
     { SESSION_KEPT, "kept" },
     { SESSION_ARCHIVED, "archived" },
     { SESSION_DAMAGED, "damaged" },
+    { SESSION_PARTIAL, "partial" },
     { SESSION_TORN, "torn" },
     { SESSION_CHANGED, "changing now" },
 };

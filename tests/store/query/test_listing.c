@@ -371,6 +371,27 @@ IN_WORLD(a_json_row_omits_missing_fields)
     buf_fini(&out);
 }
 
+IN_WORLD(a_json_row_has_the_marks_of_the_screen)
+{
+    struct world *w = *state;
+    struct session_row row = { .ref = { .store = w->store, .id = SLICE("i"), .path = SLICE("/p") },
+                               .flags = SESSION_INTERRUPTED | SESSION_FORK | SESSION_PARTIAL };
+    struct buf out = { 0 };
+    struct jsonout j;
+
+    jsonout_init(&j, &out);
+    listing_row_json(&j, &row);
+    assert_non_null(strstr(buf_cstr(&out), "\"marks\":[\"interrupted\",\"fork\",\"partial\"],"));
+
+    /* A turn that runs has not been interrupted. */
+    out.n = 0;
+    row.flags |= SESSION_LIVE;
+    jsonout_init(&j, &out);
+    listing_row_json(&j, &row);
+    assert_non_null(strstr(buf_cstr(&out), "\"marks\":[\"fork\",\"partial\"],"));
+    buf_fini(&out);
+}
+
 enum { ASKED = 60 };
 
 /* Each text gets the result of resolve_session, or none. */
