@@ -8,6 +8,7 @@
 #include "lite/base/cleanup.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
+#include "store/api/edit.h"
 #include "store/journal/change.h"
 #include "store/rewind/plan/plan.h"
 #include "store/systems/claude/chain/conversation_path.h"
@@ -151,11 +152,16 @@ static bool claude_is_line_end(struct slice s, size_t at)
     return s.p[at] == '\r' && at + 1 < s.n && s.p[at + 1] == '\n';
 }
 
-/* Returns true if the copy ends in the middle of a line of the text, and is the same until there. Line ends count as one,
- * and a byte order mark is not text: the client records texts without them. A copy that ends with a line may be older
- * than what a command appended since. */
+/* Returns true if the copy ends in the middle of a line of the text, or in zeros that a power cut left, and is the same
+ * until there. Line ends count as one, and a byte order mark is not text: the client records texts without them. A copy
+ * that ends with a line may be older than what a command appended since. */
 static bool is_cut_short(struct slice copy, struct slice text)
 {
+    const size_t whole = copy.n;
+    const bool zeros_are_text = text.n && memchr(text.p, '\0', text.n);
+
+    while (!zeros_are_text && copy.n && copy.p[copy.n - 1] == '\0')
+        copy.n--;
     size_t i = slice_starts(copy, "\xef\xbb\xbf") ? 3 : 0, k = 0;
 
     for (; i < copy.n; i++) {
@@ -165,22 +171,53 @@ static bool is_cut_short(struct slice copy, struct slice text)
         if (k == text.n || copy.p[i] != text.p[k++])
             return false;
     }
-    return k < text.n && text.p[k] != '\n' && text.p[k] != '\r' && (!k || text.p[k - 1] != '\n');
+    return copy.n < whole ||
+           (k < text.n && text.p[k] != '\n' && text.p[k] != '\r' && (!k || text.p[k - 1] != '\n'));
 }
 
-/* A copy has no checksum, but the first edit after it may have recorded the text that it found. */
-static enum err_code doubt_copy(struct rewind_target *t, struct slice found, struct err *e)
+/* A copy has no checksum, but an edit near it may have recorded the text that it should have. */
+static enum err_code doubt_copy(struct rewind_target *t, struct slice text, const char *why,
+                                struct err *e)
 {
     struct buf copy = { 0 };
     enum err_code rc = file_read_all(AT_FDCWD, t->source.file, 0, CUT_LOOKED_AT, &copy, e);
 
-    if (!rc && found.n && is_cut_short(buf_slice(&copy), found)) {
+    if (!rc && text.n && is_cut_short(buf_slice(&copy), text)) {
         t->copy_lost = true;
-        t->doubt =
-            "its saved copy is cut short: the session's next edit found the rest of its last line";
+        t->doubt = why;
     }
     buf_fini(&copy);
     return rc == ERR_NOMEM ? rc : ERR_OK;
+}
+
+/* The last edit before the point left the text that the next copy has, unless a command changed it in between. */
+static enum err_code doubt_by_former_edit(struct planner *p, size_t turn, size_t message,
+                                          struct slice result, struct arena *a,
+                                          struct rewind_target *t, struct err *e)
+{
+    struct slice text, old, new;
+    struct buf left = { 0 };
+    uint64_t replayed = 0;
+    bool done = false;
+    size_t commands;
+
+    TRY(planner_shell(p, message, p->history.turn[turn].message, &commands, e));
+    if (commands || json_get_true(result, "userModified"))
+        return ERR_OK;
+    if (!json_get_text(result, "content", a, &text)) {
+        if (!json_get_text(result, "originalFile", a, &text) ||
+            !json_get_text(result, "oldString", a, &old) ||
+            !json_get_text(result, "newString", a, &new))
+            return ERR_OK;
+        TRY(edit_replace_text(text, old, new, json_get_true(result, "replaceAll"), &replayed, &left,
+                              &done));
+        text = done ? buf_slice(&left) : SLICE("");
+    }
+    enum err_code rc = doubt_copy(
+        t, text, "its saved copy is cut short: the session's edit before it left more", e);
+
+    buf_fini(&left);
+    return rc;
 }
 
 /* Qoder records no texts. What its edit makes of the copy cannot be a part of the next copy alone. */
@@ -215,61 +252,92 @@ static enum err_code doubt_by_next_copy(struct planner *p, size_t turn, const ch
     return ERR_OK;
 }
 
+struct doubts {
+    struct planner *planner;
+    size_t turn;
+    struct rewind_plan *plan;
+    struct slice_set paths, seen;
+    size_t *first;  /* the target of each of the paths */
+    struct arena a; /* owns the texts of one row */
+};
+
+/* Only the edits next to the point, on either side, say what the saved copy of their file should have. */
+static enum err_code doubt_by_row(struct doubts *d, size_t message, struct slice row, struct err *e)
+{
+    struct planner *p = d->planner;
+    const size_t before = d->seen.n;
+    struct slice result, path, found;
+    uint32_t number;
+
+    if (!(slice_has(row, "\"originalFile\"") || slice_has(row, "\"additions\"")) ||
+        !json_get(row, "toolUseResult", &result) || json_type(result) != JSON_OBJECT)
+        return ERR_OK;
+    const bool no_texts = call_input_path(result, &d->a, &path);
+
+    if (!no_texts && !json_get_text(result, "filePath", &d->a, &path))
+        return ERR_OK;
+    const char *name = arena_copy(&d->a, path).p;
+
+    if (name)
+        name = planner_present(p, name);
+    const uint32_t at = name ? slice_set_find(&d->paths, slice_of(name)) : SLICE_SET_NONE;
+
+    if (at == SLICE_SET_NONE || d->plan->target[d->first[at]].want != REWIND_BYTES)
+        return ERR_OK;
+    struct rewind_target *target = &d->plan->target[d->first[at]];
+
+    if (slice_set_add(&d->seen, slice_of(target->path), &number))
+        return err_nomem(e);
+    if (d->seen.n == before)
+        return ERR_OK;
+    if (message < p->history.turn[d->turn].message)
+        return no_texts ? ERR_OK
+                        : doubt_by_former_edit(p, d->turn, message, result, &d->a, target, e);
+    if (no_texts)
+        return doubt_by_next_copy(p, d->turn, p->history.path[d->first[at]], message, row, target,
+                                  e);
+    if (!json_get_text(result, "originalFile", &d->a, &found))
+        return ERR_OK;
+    return doubt_copy(
+        target, found,
+        "its saved copy is cut short: the session's next edit found the rest of its last line", e);
+}
+
 static enum err_code doubt_copies(struct planner *p, size_t turn, struct rewind_plan *plan,
                                   struct err *e)
 {
-    struct slice_set paths = { 0 }, seen = { 0 };
-    struct arena a = { 0 };
-    struct buf row = { 0 };
-    struct slice result, path, found;
-    uint32_t number, at;
+    struct doubts d = { .planner = p, .turn = turn, .plan = plan };
     AUTO_FREE size_t *first = calloc(plan->n + 1, sizeof *first);
+    const size_t point = p->history.turn[turn].message, n = p->transcript->n;
     enum err_code rc = first ? ERR_OK : err_nomem(e);
+    size_t saved = 0;
+    AUTO_BUF row = { 0 };
+    uint32_t number;
 
     /* Two names of a file are two targets with one path. */
-    for (size_t i = plan->n; i-- > 0 && !rc;)
-        if (slice_set_add(&paths, slice_of(plan->target[i].path), &number))
+    d.first = first;
+    for (size_t i = plan->n; i-- > 0 && !rc;) {
+        saved += plan->target[i].want == REWIND_BYTES;
+        if (slice_set_add(&d.paths, slice_of(plan->target[i].path), &number))
             rc = err_nomem(e);
         else
             first[number] = i;
-    for (size_t i = p->history.turn[turn].message; i < p->transcript->n && !rc; i++) {
+    }
+
+    /* From the point on, and then back to the beginning for the files that no edit since has shown. */
+    for (size_t k = 0; k < n && d.seen.n < saved && !rc; k++) {
+        const size_t i = k < n - point ? point + k : n - 1 - k;
+
         if (p->transcript->message[i].kind != MESSAGE_USER)
             continue;
         rc = transcript_read(p->transcript, i, &row, e);
-        if (rc ||
-            !(slice_has(buf_slice(&row), "\"originalFile\"") ||
-              slice_has(buf_slice(&row), "\"additions\"")) ||
-            !json_get(buf_slice(&row), "toolUseResult", &result) ||
-            json_type(result) != JSON_OBJECT)
-            continue;
-        const bool no_texts = call_input_path(result, &a, &path);
-
-        if (!no_texts && !json_get_text(result, "filePath", &a, &path))
-            continue;
-        const char *name = arena_copy(&a, path).p;
-        size_t before = seen.n;
-
-        if (name)
-            name = planner_present(p, name);
-        at = name ? slice_set_find(&paths, slice_of(name)) : SLICE_SET_NONE;
-        if (at == SLICE_SET_NONE || plan->target[first[at]].want != REWIND_BYTES)
-            continue;
-        struct rewind_target *target = &plan->target[first[at]];
-
-        /* Only the first edit since the point found the file as its saved copy should be. */
-        if (slice_set_add(&seen, slice_of(target->path), &number))
-            rc = err_nomem(e);
-        else if (seen.n > before && no_texts)
-            rc = doubt_by_next_copy(p, turn, p->history.path[first[at]], i, buf_slice(&row), target,
-                                    e);
-        else if (seen.n > before && json_get_text(result, "originalFile", &a, &found))
-            rc = doubt_copy(target, found, e);
-        arena_reset(&a);
+        if (!rc)
+            rc = doubt_by_row(&d, i, buf_slice(&row), e);
+        arena_reset(&d.a);
     }
-    slice_set_fini(&paths);
-    slice_set_fini(&seen);
-    arena_fini(&a);
-    buf_fini(&row);
+    slice_set_fini(&d.paths);
+    slice_set_fini(&d.seen);
+    arena_fini(&d.a);
     return rc;
 }
 

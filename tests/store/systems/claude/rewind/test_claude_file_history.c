@@ -328,6 +328,8 @@ CASE(edits_of_the_last_turn_are_known_from_their_results)
     rewind_plan_fini(&out);
 }
 
+#define EDITED "22220000-0000-4000-8000-000000000003"
+
 /* The first edit after a saved copy recorded the text that it found. */
 static void edit_that_found(struct place *p, const char *found)
 {
@@ -350,15 +352,21 @@ CASE(a_copy_that_was_cut_short_is_held_back)
     static const struct {
         const char *copy, *found;
         bool cut;
+        size_t zeros; /* that a power cut left at the end of the copy */
     } cases[] = {
-        { "one\ntw", "one\\ntwo\\n", true },
-        { "", "one\\n", true },
-        { "\xef\xbb\xbfone\r\ntw", "one\\ntwo\\n", true },
-        { "one\n", "one\\ntwo\\n", false }, /* a command may have appended the second line */
-        { "one", "one\\n", false },
-        { "one\ntwo\n", "one\\ntwo\\n", false },
-        { "one\nby hand\n", "one\\ntwo\\n", false },
-        { "one\ntwo and more\n", "one\\ntwo\\n", false },
+        { "", "one\\n", true, 4 },
+        { "one\n", "one\\ntwo\\n", true, 4 },
+        { "one\ntwo\n", "one\\ntwo\\n", true, 1 },
+        { "other\n", "one\\n", false, 1 },
+        { "one", "one\\u0000\\n", false, 1 },
+        { "one\ntw", "one\\ntwo\\n", true, 0 },
+        { "", "one\\n", true, 0 },
+        { "\xef\xbb\xbfone\r\ntw", "one\\ntwo\\n", true, 0 },
+        { "one\n", "one\\ntwo\\n", false, 0 }, /* a command may have appended the second line */
+        { "one", "one\\n", false, 0 },
+        { "one\ntwo\n", "one\\ntwo\\n", false, 0 },
+        { "one\nby hand\n", "one\\ntwo\\n", false, 0 },
+        { "one\ntwo and more\n", "one\\ntwo\\n", false, 0 },
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -373,10 +381,55 @@ CASE(a_copy_that_was_cut_short_is_held_back)
         edit_that_found(p, cases[i].found);
         write_session(p);
         snprintf(path, sizeof path, "cfg/file-history/" ID "/" BACKUP "@v1");
-        folder_put(&p->folder, path, slice_of(cases[i].copy));
+        char copy[64] = { 0 };
+
+        strcpy(copy, cases[i].copy);
+        folder_put(&p->folder, path, (struct slice){ copy, strlen(copy) + cases[i].zeros });
         assert_int_equal(plan(p, P1, &out), ERR_OK);
         if ((out.target[0].doubt != NULL) != cases[i].cut)
             fail_msg("case %zu", i);
+        rewind_plan_fini(&out);
+        tear_down((void **)&p);
+    }
+}
+
+/* Where no edit follows, the one before the copy left its text, unless a command ran in between. */
+CASE(a_copy_is_compared_with_the_edit_before_it)
+{
+    static const struct {
+        const char *copy;
+        size_t zeros;
+        bool command, cut;
+    } cases[] = {
+        { "a B", 0, false, true },     { "", 0, false, true },           { "", 5, false, true },
+        { "a BB\n", 0, false, false }, { "by hand\n", 0, false, false }, { "a B", 0, true, false },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct place *p;
+        struct rewind_plan out;
+        char copy[64] = { 0 };
+
+        assert_int_equal(set_up((void **)&p), 0);
+        row(p, P1, NULL, "user", "{\"role\":\"user\",\"content\":\"first\"}");
+        line(p, SNAPSHOT(P1, P1, FILE_AT("a", "\"" BACKUP "@v1\"", "1"), "false"));
+        row(p, A2, P1, "assistant",
+            "{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"ok\"}]}");
+        edit_that_found(p, "a b\\n");
+        if (cases[i].command)
+            row(p, A1, EDITED, "assistant",
+                "{\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\",\"id\":\"s\",\"name\":"
+                "\"Bash\",\"input\":{\"command\":\"truncate -s 3 a\"}}]}");
+        row(p, P2, cases[i].command ? A1 : EDITED, "user",
+            "{\"role\":\"user\",\"content\":\"second\"}");
+        line(p, SNAPSHOT(P2, P2, FILE_AT("a", "\"" BACKUP "@v2\"", "2"), "false"));
+        write_session(p);
+        strcpy(copy, cases[i].copy);
+        folder_put(&p->folder, "cfg/file-history/" ID "/" BACKUP "@v2",
+                   (struct slice){ copy, strlen(copy) + cases[i].zeros });
+        assert_int_equal(plan(p, P2, &out), ERR_OK);
+        if ((out.target[0].doubt != NULL) != cases[i].cut)
+            fail_msg("case %zu: %s", i, out.target[0].doubt);
         rewind_plan_fini(&out);
         tear_down((void **)&p);
     }
