@@ -123,10 +123,10 @@ static bool known_has(struct snapshot_pack *p, struct known_pack *known, const u
     if (known->ids)
         return bsearch(oid, known->ids + (size_t)from * SNAPSHOT_OID, n, SNAPSHOT_OID,
                        compare_oids);
-    p->packed.n = 0;
-    return n && !buf_reserve(&p->packed, (size_t)n * SNAPSHOT_OID) &&
-           known_read(known, from, n, p->packed.p) &&
-           bsearch(oid, p->packed.p, n, SNAPSHOT_OID, compare_oids);
+    p->look_up.n = 0;
+    return n && !buf_reserve(&p->look_up, (size_t)n * SNAPSHOT_OID) &&
+           known_read(known, from, n, p->look_up.p) &&
+           bsearch(oid, p->look_up.p, n, SNAPSHOT_OID, compare_oids);
 }
 
 static enum err_code pack_open(struct snapshot_pack *p, struct err *e)
@@ -177,14 +177,46 @@ bool snapshot_pack_has(struct snapshot_pack *p, const uint8_t oid[SNAPSHOT_OID])
 
 /* ---- the new pack ---- */
 
-enum err_code snapshot_pack_add(struct snapshot_pack *p, git_object_t type, struct slice bytes,
-                                uint8_t oid[SNAPSHOT_OID], struct err *e)
+/* Writes what is collected. */
+static enum err_code pack_flush(struct snapshot_pack *p, struct err *e)
+{
+    TRY(disk_write(p->body.fd, buf_slice(&p->packed), NULL, p->repo, e));
+    p->packed.n = 0;
+    return ERR_OK;
+}
+
+/* Adds the bytes to what is collected, as a stream of zlib. */
+static enum err_code pack_compress(struct snapshot_pack *p, struct slice bytes, bool compresses,
+                                   struct err *e)
+{
+    z_stream *z = &p->stream[compresses];
+    const uLong bound = compressBound((uLong)bytes.n);
+    int rc = Z_OK;
+
+    /* The bytes are at most those of one file, which is far below what these numbers hold. */
+    NEED(bytes.n <= UINT32_MAX / 2 && !buf_reserve(&p->packed, bound));
+    if (!p->has_stream[compresses])
+        rc = deflateInit(z, compresses ? Z_BEST_SPEED : Z_NO_COMPRESSION);
+    else
+        rc = deflateReset(z);
+    NEED(rc == Z_OK);
+    p->has_stream[compresses] = true;
+    z->next_in = (Bytef *)bytes.p;
+    z->avail_in = (uInt)bytes.n;
+    z->next_out = (Bytef *)p->packed.p + p->packed.n;
+    z->avail_out = (uInt)bound;
+    NEED(deflate(z, Z_FINISH) == Z_STREAM_END);
+    p->packed.n += z->total_out;
+    return ERR_OK;
+}
+
+enum err_code snapshot_pack_put(struct snapshot_pack *p, git_object_t type, struct slice bytes,
+                                const uint8_t oid[SNAPSHOT_OID], struct err *e)
 {
     uint32_t number;
     size_t before = p->added.n, head_n;
     struct timespec began, ended;
 
-    TRY(snapshot_object_id(type, bytes, oid, e));
     TRY(pack_open(p, e));
     if (snapshot_pack_has(p, oid))
         return ERR_OK;
@@ -197,36 +229,42 @@ enum err_code snapshot_pack_add(struct snapshot_pack *p, git_object_t type, stru
 
     NEED(list && key.p && !slice_set_add(&p->added, key, &number) && p->added.n > before);
     p->object = list;
-    /* Most of a tree is ids, which do not become smaller; compressing those of a large project would take as long as the
-     * rest of its first snapshot. A pruning has the time. */
-    const int level = type == GIT_OBJECT_TREE && !p->anew ? Z_NO_COMPRESSION : Z_BEST_SPEED;
-    uLongf packed = compressBound(bytes.n);
-    uint8_t head[16];
 
     /* The length of an object and its type, seven bits at a time. */
+    const size_t from = p->packed.n;
+    uint8_t head[16];
+
     head[0] = (uint8_t)((unsigned)type << 4 | (bytes.n & 15));
     head_n = 1;
     for (size_t rest = bytes.n >> 4; rest; rest >>= 7) {
         head[head_n - 1] |= 0x80;
         head[head_n++] = rest & 0x7f;
     }
-    p->packed.n = 0;
-    NEED(!buf_reserve(&p->packed, head_n + packed));
-    memcpy(p->packed.p, head, head_n);
-    NEED(compress2((Bytef *)p->packed.p + head_n, &packed, (const Bytef *)bytes.p, bytes.n,
-                   level) == Z_OK);
-    packed += head_n;
-    TRY(disk_write(p->body.fd, (struct slice){ p->packed.p, packed }, NULL, p->repo, e));
+    NEED(!buf_add(&p->packed, (struct slice){ (const char *)head, head_n }));
+
+    /* Most of a tree is ids, which do not become smaller; compressing those of a large project would take as long as the
+     * rest of its first snapshot. A pruning has the time. */
+    TRY(pack_compress(p, bytes, type != GIT_OBJECT_TREE || p->anew, e));
     struct packed_object *object = &p->object[p->n++];
+    const size_t packed = p->packed.n - from;
 
     memcpy(object->oid, oid, SNAPSHOT_OID);
-    object->crc = (uint32_t)crc32(0, (const Bytef *)p->packed.p, (uInt)packed);
+    object->crc = (uint32_t)crc32(0, (const Bytef *)p->packed.p + from, (uInt)packed);
     object->at = p->end;
     p->end += (int64_t)packed;
     p->bytes += (int64_t)bytes.n;
+    if (p->packed.n >= PIECE)
+        TRY(pack_flush(p, e));
     clock_gettime(CLOCK_MONOTONIC, &ended);
     p->spent_ns += time_ns(ended) - time_ns(began);
     return ERR_OK;
+}
+
+enum err_code snapshot_pack_add(struct snapshot_pack *p, git_object_t type, struct slice bytes,
+                                uint8_t oid[SNAPSHOT_OID], struct err *e)
+{
+    TRY(snapshot_object_id(type, bytes, oid, e));
+    return snapshot_pack_put(p, type, bytes, oid, e);
 }
 
 static void put_u32(uint8_t *p, uint32_t value)
@@ -296,11 +334,11 @@ enum err_code snapshot_pack_finish(struct snapshot_pack *p, struct err *e)
     uint8_t count[4];
     size_t got;
 
+    TRY(pack_flush(p, e));
     put_u32(count, p->n);
     if (pwrite(p->body.fd, count, sizeof count, PACK_HEADER - 4) != (ssize_t)sizeof count)
         return err_sys(e, p->repo, "snapshot: write a pack");
     digest_begin(&sha1, DIGEST_SHA1);
-    p->packed.n = 0;
     NEED(!buf_reserve(&p->packed, PIECE));
     for (int64_t at = 0;; at += (int64_t)got) {
         TRY(err_at(e, file_read(&body, at, p->packed.p, PIECE, &got, e), p->repo));
@@ -330,8 +368,12 @@ void snapshot_pack_fini(struct snapshot_pack *p)
         disk_new_discard(&p->body);
     for (size_t i = 0; i < p->known_n; i++)
         close(p->known[i].fd);
+    for (size_t i = 0; i < COUNT_OF(p->stream); i++)
+        if (p->has_stream[i])
+            deflateEnd(&p->stream[i]);
     slice_set_fini(&p->added);
     arena_fini(&p->arena);
     buf_fini(&p->packed);
+    buf_fini(&p->look_up);
     *p = (struct snapshot_pack){ .n = 0 };
 }

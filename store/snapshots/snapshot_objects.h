@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <zlib.h>
 
 #include "lite/base/arena.h"
 #include "lite/base/buf.h"
@@ -43,10 +44,18 @@ struct snapshot_pack {
     struct known_pack *known;     /* the packs of `repo`, read when the first object is added */
     size_t known_n;
     struct arena arena;
-    struct buf packed;
+    struct buf packed;  /* what is not yet in `body` */
+    struct buf look_up; /* ids of a known pack */
+    /* Begun once: beginning one takes longer than compressing a small file. The first one stores, the second compresses. */
+    z_stream stream[2];
+    bool has_stream[2];
 };
 
-/* Gives the object its id, and adds it unless it is there already. */
+/* Adds an object whose id is known (snapshot_object_id), unless it is there already. */
+MUST_CHECK enum err_code snapshot_pack_put(struct snapshot_pack *p, git_object_t type,
+                                           struct slice bytes, const uint8_t oid[SNAPSHOT_OID],
+                                           struct err *e);
+/* The same, and gives the object its id. */
 MUST_CHECK enum err_code snapshot_pack_add(struct snapshot_pack *p, git_object_t type,
                                            struct slice bytes, uint8_t oid[SNAPSHOT_OID],
                                            struct err *e);

@@ -239,7 +239,7 @@ static enum err_code take_file(struct snapshot_walk *w, struct walked_dir *d, st
                  snapshot_borrow_has(&w->borrow, entry.oid))
             entry.borrowed = 1;
         else
-            TRY(snapshot_pack_add(&w->pack, GIT_OBJECT_BLOB, buf_slice(&w->bytes), entry.oid, e));
+            TRY(snapshot_pack_put(&w->pack, GIT_OBJECT_BLOB, buf_slice(&w->bytes), entry.oid, e));
     }
     entry.size = st->st_size;
     entry.mtime_ns = time_ns(st->st_mtim);
