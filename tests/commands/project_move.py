@@ -439,6 +439,28 @@ def check_gemini(w):
         w.program.run('undo')
 
 
+def check_gemini_same_digits(w):
+    """Two ids with the same first eight digits: neither is a part of the other."""
+    old, new = project(w), f'{w.top}/new'
+    own, other = gemini(w, 1, old), gemini(w, 2, old)
+    os.rename(old, new)
+    # Both are named after these digits, and the first one has a second file, as after a resume.
+    for k, path in enumerate((own, other)):
+        os.rename(path, f'{os.path.dirname(path)}/session-2026-03-01T10-0{k}-aaaaaaaa.jsonl')
+    resumed = f'{os.path.dirname(own)}/session-2026-03-01T10-02-aaaaaaaa.jsonl'
+    save(resumed, [{'sessionId': session_id(1), 'projectHash': 'x', 'kind': 'main'}])
+    before = files_of(w.home)
+    goes = {session_id(1): new, session_id(2): new}
+    w.program.same('same digits: shown', moved(w, old, new), (0, goes, None))
+    w.program.same('same digits: moved', moved(w, old, new, '--apply')[:2], (0, goes))
+    w.program.same('same digits: listed', ids(w, new), [session_id(1), session_id(2)])
+    w.program.same('same digits: the second file went along', os.path.exists(resumed), False)
+    w.program.same('same digits: undone', (w.program.run('undo').returncode, files_of(w.home)), (0, before))
+    # Its two files and that of its sub-agent.
+    w.program.run('bundle', session_id(1), '-o', f'{w.top}/one')
+    w.program.same('same digits: in a bundle', w.program.json('bundle', '--list', f'{w.top}/one')['sessions'][0]['files'], 3)
+
+
 def qwen(w, cwd, shell=None):
     """A session that edited a.txt and perhaps ran a command before that."""
     sid, file, rows = session_id(1), f'{cwd}/a.txt', []
@@ -629,7 +651,7 @@ def main():
     passed = failed = 0
     w = None
     for check in (check_claude, check_doubt, check_doubt_holds_deletions, check_doubt_of_two_names, check_continued, check_worktree, check_in_the_way,
-                  check_wrong, check_places, check_links, check_gemini, check_kimi, check_rewinds, check_other_agents, check_hostile, check_read_only):
+                  check_wrong, check_places, check_links, check_gemini, check_gemini_same_digits, check_kimi, check_rewinds, check_other_agents, check_hostile, check_read_only):
         w = World(sys.argv[1])
         check(w)
         passed, failed = passed + w.program.passed, failed + w.program.failed

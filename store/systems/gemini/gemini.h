@@ -103,6 +103,8 @@ store_describe_fn gemini_describe;
 /* The names of files with a session; an older session is one document. */
 bool gemini_is_chat(const char *name);
 bool gemini_is_document(const char *name);
+/* The file is readable and begins with another id: two sessions may share the 8 digits in their names. */
+bool gemini_is_of_another(int dir, const char *name, struct slice id, struct arena *a);
 store_check_fn gemini_check;
 store_check_store_fn gemini_check_store;
 store_find_fn gemini_find;

@@ -141,6 +141,13 @@ static bool read_head_and_end(int dir, const char *name, bool link, struct arena
     return gemini_is_id(out->id);
 }
 
+bool gemini_is_of_another(int dir, const char *name, struct slice id, struct arena *a)
+{
+    struct found x;
+
+    return gemini_is_chat(name) && read_head_and_end(dir, name, true, a, &x) && !slice_eq(x.id, id);
+}
+
 struct chat_name {
     const char *name;
     unsigned char type; /* as in struct dirent */

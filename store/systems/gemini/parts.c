@@ -50,7 +50,8 @@ enum err_code gemini_files(const struct store *st, const struct session_ref *ref
     NEED(!a->failed && arena_add_text(a, part, n, ref->path.p));
     /* Its other files, which Gemini began when it resumed the session, are named after it. */
     for (const struct dirent *x; dir && (errno = 0, x = readdir(dir));)
-        if (strstr(x->d_name, mark) && strcmp(x->d_name, slash + 1) != 0)
+        if (strstr(x->d_name, mark) && strcmp(x->d_name, slash + 1) != 0 &&
+            !gemini_is_of_another(dirfd(dir), x->d_name, ref->id, a))
             NEED(arena_add_text(a, part, n, arena_format(a, "%s/%s", path, x->d_name)));
     if (dir && errno)
         return err_sys(e, path, "look for what belongs to the session");
