@@ -363,10 +363,12 @@ static enum err_code describe_target(struct undo_job *d, const struct undo_targe
     snprintf(d->out->id, sizeof d->out->id, "%s", n->id);
     snprintf(d->out->where, sizeof d->out->where, "%s", n->dir);
     d->out->spans = n->spans;
-    /* The undo that is redone has the text of the change, and a fork has an id, which means nothing to a person. */
+    /* The undo that is redone has the text of the change, and so has the redo that is undone; a fork has an id, which
+     * means nothing to a person. */
+    bool again = d->q->request == CHANGE_REDO || strcmp(n->command, "redo") == 0;
     bool plain = strcmp(n->command, "fork") == 0;
     struct buf *text = &d->out->text;
-    enum err_code rc = d->q->request == CHANGE_REDO && n->kind == UNDO_TARGET_CHANGE
+    enum err_code rc = again && n->kind == UNDO_TARGET_CHANGE
                            ? buf_addf(text, "“%s”", n->title)
                            : buf_addf(text, "the %s of “%s”", n->command, n->title);
 
